@@ -37,7 +37,7 @@ from ragauge.core.config.monitor import MonitorSection
 from ragauge.core.response import Response
 from ragauge.diagnosis.causes.attribution import ROWS_BY_NAME
 from ragauge.evaluation.demo.demo_systems import read_documents, read_eval_set
-from ragauge.models.embedders.wordllama import WordLlamaEmbedder
+from ragauge.models.embedders.base import WordLlamaEmbedder
 from ragauge.monitoring.alerts.alert_worker import advance_monitors
 from ragauge.monitoring.alerts.verb import load_account
 from ragauge.monitoring.intake.body_parser import BodyParser, SentBody

@@ -16,9 +16,8 @@ from time import perf_counter
 
 from ragauge.engine.retrievers import build_retriever
 from ragauge.readers.chroma import read_chroma, read_texts
-from ragauge.studies.chunking.chunkers import format_name, make_chunker
+from ragauge.studies.chunking.chunkers import TokenizedDocument, format_name, make_chunker
 from ragauge.studies.chunking.maker import ChunkingMaker, ChunkingSettings
-from ragauge.studies.chunking.tokens import TokenizedDocument
 from ragauge.studies.verb import run_study
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data" / "chroma_chunking"

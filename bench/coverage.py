@@ -27,7 +27,7 @@ from ragauge.judges.inputs import CoverCriteria, RateSentences
 from ragauge.judges.judge import answer_asks
 from ragauge.judges.local.criteria import cover_criteria
 from ragauge.judges.local.judge import LocalJudge
-from ragauge.models.embedders.wordllama import WordLlamaEmbedder
+from ragauge.models.embedders.base import WordLlamaEmbedder
 from ragauge.text.sentences import split_sentences
 from ragauge.text.tokens import ENGLISH, split_words, stem_word
 

@@ -31,7 +31,7 @@ def make(path: Path, examples: int, runs: int) -> str:
     if path.exists():
         return url
     import ragauge as rg
-    from ragauge.evaluation.overview.default_comparison import compare_with_default
+    from ragauge.evaluation.overview.verb import compare_with_default
 
     fill(url, examples)
     for name in ("base", "new"):

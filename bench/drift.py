@@ -22,7 +22,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from ragauge.models.embedders.wordllama import WordLlamaEmbedder
+from ragauge.models.embedders.base import WordLlamaEmbedder
 from ragauge.monitoring.drift.compute import measure_drift
 
 Array = npt.NDArray[np.float64]

@@ -22,7 +22,7 @@ from ragauge.metrics.base import Metric
 from ragauge.metrics.catalogue import parse_metric
 from ragauge.metrics.facts import Facts
 from ragauge.metrics.measure import measure_all
-from ragauge.models.embedders.wordllama import WordLlamaEmbedder
+from ragauge.models.embedders.base import WordLlamaEmbedder
 from ragauge.text.table_rows import LAYOUTS, Layout
 
 SEED = 20_261_123

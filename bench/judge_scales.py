@@ -10,10 +10,9 @@ import numpy as np
 import numpy.typing as npt
 from judge_error_data import Item
 
-from ragauge.stats import judge_scale
+from ragauge.stats import judge_error
 from ragauge.stats.distributions import normal_quantile
-from ragauge.stats.judge_error import JudgeMeanError, widen_interval
-from ragauge.stats.judge_scale import SourceScale
+from ragauge.stats.judge_error import JudgeMeanError, SourceScale, widen_interval
 from ragauge.stats.weighted import Interval
 from ragauge.text.table_rows import LAYOUTS, Layout
 
@@ -220,13 +219,13 @@ def _held(tested: Sequence[Tested], kind: str) -> str:
 
 def trade_off(scales: Mapping[str, Sequence[Scale]]) -> Iterator[str]:
     """What wider and narrower intervals hold."""
-    chosen = judge_scale.SOURCE_SPREAD, judge_scale.MIN_LIKELIHOOD
-    for judge_scale.SOURCE_SPREAD, judge_scale.MIN_LIKELIHOOD in TRADE:
+    chosen = judge_error.SOURCE_SPREAD, judge_error.MIN_LIKELIHOOD
+    for judge_error.SOURCE_SPREAD, judge_error.MIN_LIKELIHOOD in TRADE:
         tested = means_left_out(scales)
-        mark = "**" if chosen == (judge_scale.SOURCE_SPREAD, judge_scale.MIN_LIKELIHOOD) else ""
+        mark = "**" if chosen == (judge_error.SOURCE_SPREAD, judge_error.MIN_LIKELIHOOD) else ""
         columns = []
         for kind in KINDS:
             mine = [one for one in tested if one.kind == kind]
             columns.append(f"{np.mean([one.holds for one in mine]):.2f}, {np.median([one.width for one in mine]):.2f}")
-        yield f"{mark}{judge_scale.SOURCE_SPREAD} | {judge_scale.MIN_LIKELIHOOD}{mark} | {' | '.join(columns)}"
-    judge_scale.SOURCE_SPREAD, judge_scale.MIN_LIKELIHOOD = chosen
+        yield f"{mark}{judge_error.SOURCE_SPREAD} | {judge_error.MIN_LIKELIHOOD}{mark} | {' | '.join(columns)}"
+    judge_error.SOURCE_SPREAD, judge_error.MIN_LIKELIHOOD = chosen

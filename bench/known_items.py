@@ -22,10 +22,9 @@ from scipy import stats
 
 from ragauge.core.document import Document
 from ragauge.engine.retrievers import Bm25, build_local_embedder
-from ragauge.studies.chunking.chunkers import make_chunker
-from ragauge.studies.chunking.tokens import TokenizedDocument
+from ragauge.studies.chunking.chunkers import TokenizedDocument, make_chunker
 from ragauge.testsets.corpus_view import CorpusView
-from ragauge.testsets.generate.known_item import sample_known_items
+from ragauge.testsets.generate.set_generation import sample_known_items
 from ragauge.text.sentences import split_sentences
 
 DATA = Path(__file__).parents[2] / "shared" / "data"

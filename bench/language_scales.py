@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from ragauge.judges.similarity import SCALES_FILE
-from ragauge.models.embedders.wordllama import WordLlamaEmbedder
+from ragauge.models.embedders.base import WordLlamaEmbedder
 
 TREEBANKS = {
     "ar": "Arabic-PUD",

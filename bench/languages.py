@@ -27,7 +27,7 @@ from ragauge.judges.inputs import RatePassages, VerifyAnswer
 from ragauge.judges.judge import answer_asks
 from ragauge.judges.local.relevance import rate_passages
 from ragauge.judges.local.verify_answer import verify_answer
-from ragauge.models.embedders.wordllama import WordLlamaEmbedder
+from ragauge.models.embedders.base import WordLlamaEmbedder
 
 PAGE = Path(__file__).resolve().parents[1] / "docs/local-judge.md"
 MARKS = "<!-- languages, written by bench/languages.py: begin -->", "<!-- languages: end -->"

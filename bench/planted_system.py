@@ -41,7 +41,7 @@ from ragauge.evaluation.demo.demo_systems import read_documents, read_eval_set
 from ragauge.judges.inputs import build_inputs
 from ragauge.judges.judge import answer_asks
 from ragauge.metrics.facts import Facts
-from ragauge.models.embedders.wordllama import WordLlamaEmbedder
+from ragauge.models.embedders.base import WordLlamaEmbedder
 from ragauge.systems.reference.pipeline import ReferenceConfig, ReferenceRag
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # tests/ is in no wheel

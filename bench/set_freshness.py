@@ -32,7 +32,7 @@ from ragauge.stats.weighted import Interval
 from ragauge.testsets.check.freshness import check_freshness, fix_evidence
 from ragauge.testsets.lock import build_lock
 from ragauge.testsets.set_file import SetFile, build_line
-from ragauge.testsets.whole_words import widen_to_words
+from ragauge.testsets.unspaced_words import widen_to_words
 from ragauge.text.sentences import split_sentences
 
 Texts = dict[str, str]

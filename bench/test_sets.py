@@ -24,7 +24,7 @@ from typing import Any
 import ragauge as rg
 from ragauge.core.document import Document
 from ragauge.testsets.corpus_view import CorpusView
-from ragauge.testsets.generate.source_samples import PassageSampler
+from ragauge.testsets.generate.draft import PassageSampler
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 

@@ -33,7 +33,7 @@ from ragauge.judges.local.statements import find_statements
 from ragauge.judges.local.verify_answer import verify_answer
 from ragauge.judges.local.weights import ADDRESS_FILE
 from ragauge.judges.similarity import compute_standard_table, find_scale
-from ragauge.models.embedders.wordllama import WordLlamaEmbedder
+from ragauge.models.embedders.base import WordLlamaEmbedder
 
 PENALTY = 10.0
 # What answers are before anything is known of them: about one in ten is off the topic, and of the rest one in fifteen

@@ -36,7 +36,7 @@ from ragauge.judges.local.support import MAX_ABSENT_P, PreparedPassages
 from ragauge.judges.local.verify_answer import verify_answer
 from ragauge.judges.local.weights import WEIGHTS_FILE
 from ragauge.judges.similarity import compute_cosines as cosines_of
-from ragauge.models.embedders.wordllama import WordLlamaEmbedder
+from ragauge.models.embedders.base import WordLlamaEmbedder
 from ragauge.text.tokens import split_words
 
 PAGE = Path(__file__).resolve().parents[1] / "docs/local-judge.md"

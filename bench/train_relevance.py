@@ -26,7 +26,7 @@ from ragauge.core.ask import Reply
 from ragauge.judges.local import relevance
 from ragauge.judges.local.weights import RELEVANCE_FILE
 from ragauge.judges.similarity import compute_cosines, compute_standard_table, find_scale
-from ragauge.models.embedders.wordllama import WordLlamaEmbedder
+from ragauge.models.embedders.base import WordLlamaEmbedder
 
 QUESTIONS = 25  # of a language: 100 pairs, so that all languages together have the weight of AttributionBench
 LOOKED_AT = 30  # paragraphs among which the one that shares most with the question is sought

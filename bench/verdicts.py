@@ -25,7 +25,7 @@ import numpy as np
 from verdict_data import JudgedCase, judged_cases
 
 from ragauge.diagnosis.causes.cause_context import CauseContext
-from ragauge.diagnosis.causes.score_bands import THRESHOLDS, ScoreBand, read_bands
+from ragauge.diagnosis.causes.decided_facts import THRESHOLDS, ScoreBand, read_bands
 from ragauge.diagnosis.causes.verdicts import decide_verdict
 
 Scores = Mapping[tuple[bool, str, str], Sequence[Sequence[float]]]  # (accepted, family, set) -> scores of answers

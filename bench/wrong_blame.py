@@ -30,8 +30,16 @@ from judge_data import Bm25
 
 from ragauge.core.example import Example, Relevant
 from ragauge.core.facts import Evidence, JudgeFacts, ReferenceFacts, RelevanceFacts
-from ragauge.core.readability import CONTROLLED_FACTS, ControlledFact, Controls, ControlScale, ScaleKey, TextKind
-from ragauge.core.response import Passage, Response
+from ragauge.core.response import (
+    CONTROLLED_FACTS,
+    ControlledFact,
+    Controls,
+    ControlScale,
+    Passage,
+    Response,
+    ScaleKey,
+    TextKind,
+)
 from ragauge.diagnosis.causes.attribution import judge_example
 from ragauge.diagnosis.findings.diagnosis_builder import diagnose
 from ragauge.engine.control_pairs import ControlPair, list_missing_kinds, sample_pairs, select_shipped_pairs
@@ -40,8 +48,8 @@ from ragauge.engine.local_embeddings import EmbedAnswers
 from ragauge.judges.inputs import build_inputs
 from ragauge.judges.judge import Judge, answer_asks
 from ragauge.metrics.facts import Facts
-from ragauge.scores.frames import build_cause_frame
 from ragauge.scores.results.scorecard import Cause
+from ragauge.scores.summarize import build_cause_frame
 from ragauge.text.sentences import split_sentences
 
 PAGE = Path(__file__).resolve().parents[1] / "docs/local-judge.md"

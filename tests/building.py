@@ -37,7 +37,7 @@ from ragauge.core.facts import (
 from ragauge.core.response import Citation, Passage, Response
 from ragauge.metrics.catalogue import parse_metric
 from ragauge.scores.failures import FailedResponses
-from ragauge.scores.results.change import MetricChange
+from ragauge.scores.results.comparison import MetricChange
 from ragauge.scores.results.overview import MeanEstimate
 from ragauge.scores.verdicts import FAILED, PASSED, ResponseVerdicts
 

@@ -21,7 +21,7 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 import ragauge
 from ragauge.core.config.file import build_json_schema
 from ragauge.rendering import json_values
-from ragauge.rendering.encoder import FormKey, find_form
+from ragauge.rendering.json_forms import FormKey, find_form
 
 FOLDER = Path(__file__).resolve().parents[1] / "src/ragauge/core/schema"
 DRAFT = "https://json-schema.org/draft/2020-12/schema"

@@ -39,8 +39,8 @@ if TYPE_CHECKING:
     from ragauge.core.response import Passage as Passage
     from ragauge.core.response import Response as Response
     from ragauge.core.response import Run as Run
-    from ragauge.dashboard.background import Dashboard as Dashboard
-    from ragauge.dashboard.background import ui as ui
+    from ragauge.dashboard.serve import Dashboard as Dashboard
+    from ragauge.dashboard.serve import ui as ui
     from ragauge.diagnosis.confirm.verb import Confirmation as Confirmation
     from ragauge.diagnosis.confirm.verb import confirm as confirm
     from ragauge.evaluation.doctor.validate import validate as validate
@@ -172,8 +172,8 @@ _FROM = {
     "metric": "ragauge.metrics.own",
     "Capture": "ragauge.systems.capture",
     "capture": "ragauge.systems.capture",
-    "Dashboard": "ragauge.dashboard.background",
-    "ui": "ragauge.dashboard.background",
+    "Dashboard": "ragauge.dashboard.serve",
+    "ui": "ragauge.dashboard.serve",
 }
 
 __all__ = ["__version__", "aio", *sorted(_FROM)]  # noqa: PLE0604 - strings, all of them

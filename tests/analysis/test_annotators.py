@@ -17,7 +17,7 @@ from ragauge.readers.label_rows import read_labeled_answers
 from ragauge.scores.agreement import compute_kappa
 from ragauge.scores.annotators import compute_alphas, compute_ceiling, list_annotator_labels, run_alternative_tests
 from ragauge.scores.judge_check import JudgeAnswers, PartVerdict, build_report
-from ragauge.stats.alternative_annotator import alternative_annotator, benjamini_yekutieli
+from ragauge.stats.agreement import alternative_annotator, benjamini_yekutieli
 
 SCALE: tuple[SupportLabel, ...] = ("supported", "contradicted", "not_in_context")
 

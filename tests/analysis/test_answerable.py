@@ -10,11 +10,10 @@ import ragauge
 from ragauge.core.example import Example, Relevant, Span
 from ragauge.core.facts import AnswerFacts, Claim, Evidence, Rating, RelevanceFacts
 from ragauge.core.response import Passage, Response
-from ragauge.diagnosis.causes.attribution import attribute_failure
+from ragauge.diagnosis.causes.attribution import attribute_failure, describe_missing
 from ragauge.diagnosis.causes.cause_context import CauseContext
-from ragauge.diagnosis.causes.missing_facts import describe_missing
 from ragauge.diagnosis.causes.verdicts import decide_verdict
-from ragauge.diagnosis.explain.case import ExampleCase
+from ragauge.diagnosis.explain.causes import ExampleCase
 from ragauge.metrics.catalogue import parse_metric
 from ragauge.metrics.facts import Facts
 from ragauge.scores.segments import derive_segments

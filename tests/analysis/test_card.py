@@ -31,12 +31,12 @@ from ragauge.metrics.facts import Facts
 from ragauge.metrics.measure import measure_all
 from ragauge.scores.arrays import ScoreArrays
 from ragauge.scores.failures import FailedResponses
-from ragauge.scores.frames import build_cause_frame, build_score_frame
 from ragauge.scores.gather import Visit, run_gatherers
 from ragauge.scores.id_match import MAX_SHOWN, MAX_WAITING, IdGatherer, IdMatch
 from ragauge.scores.quality import QualityScores, pick_worst
 from ragauge.scores.results.scorecard import Cause, JudgeNote, ScorecardData, Summary
 from ragauge.scores.segments import derive_segments
+from ragauge.scores.summarize import build_cause_frame, build_score_frame
 from ragauge.stats.weighted import Interval
 
 METRICS = select_metrics(

@@ -14,10 +14,10 @@ from ragauge.scores import arrays
 from ragauge.scores.arrays import ScoreArrays, merge_repeats
 from ragauge.scores.categories import CategoryCollector, CategoryColumn
 from ragauge.scores.failures import FailedResponses
-from ragauge.scores.frames import build_cause_frame, build_score_frame, select_failures
 from ragauge.scores.quality import select_worst
 from ragauge.scores.results.scorecard import Cause
 from ragauge.scores.segments import MAX_SEGMENT_VALUES, Segments, derive_segments
+from ragauge.scores.summarize import build_cause_frame, build_score_frame, select_failures
 
 
 @pytest.mark.parametrize(("different", "size"), [(1, 1), (256, 1), (257, 2), (70_000, 4)])

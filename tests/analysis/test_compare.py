@@ -17,10 +17,9 @@ from ragauge.core.response import Run
 from ragauge.core.score import Score
 from ragauge.metrics.catalogue import parse_metric
 from ragauge.scores.arrays import ScoreArrays, merge_repeats
-from ragauge.scores.frames import build_cause_frame, build_score_frame
-from ragauge.scores.results.change import MetricChange
-from ragauge.scores.results.comparison import Failures, Matched
+from ragauge.scores.results.comparison import Failures, Matched, MetricChange
 from ragauge.scores.results.scorecard import Cause
+from ragauge.scores.summarize import build_cause_frame, build_score_frame
 from ragauge.stats.mean_difference import agresti_min, paired_interval, unpaired_interval
 
 Value = float | str  # a value, or a status without one

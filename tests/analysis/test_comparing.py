@@ -18,8 +18,7 @@ from ragauge.core.response import Run
 from ragauge.metrics.catalogue import parse_metric
 from ragauge.scores.arrays import Columns, ScoreArrays, merge_repeats
 from ragauge.scores.indicators import read_against_run
-from ragauge.scores.results.change import MetricChange
-from ragauge.scores.results.comparison import RunComparison
+from ragauge.scores.results.comparison import MetricChange, RunComparison
 from ragauge.scores.results.overview import MeanEstimate
 from ragauge.stats.families import holm
 from ragauge.stats.weighted import Interval

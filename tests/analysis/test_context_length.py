@@ -15,8 +15,8 @@ from ragauge.evaluation.overview.timings import ContextLengths, LengthGatherer, 
 from ragauge.metrics.catalogue import parse_metric
 from ragauge.metrics.facts import Facts
 from ragauge.scores.arrays import ScoreArrays
-from ragauge.scores.frames import build_score_frame
 from ragauge.scores.gather import Visit
+from ragauge.scores.summarize import build_score_frame
 from ragauge.scores.values import MetricValues
 from ragauge.stats.intervals import scaled_wilson
 

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from tests.analysis.test_verdicts import likely
 
 from ragauge.core.facts import Evidence, ReferenceClaim, ReferenceFacts
-from ragauge.core.readability import ControlScale, Readability
+from ragauge.core.response import ControlScale, Readability
 from ragauge.diagnosis.causes.attribution import judge_example
 from ragauge.diagnosis.causes.cause_context import CauseContext
-from ragauge.diagnosis.explain.case import count_found, count_stated, count_supported
+from ragauge.diagnosis.explain.causes import count_found, count_stated, count_supported
 
 NO = tuple(n / 100 for n in range(30))  # known-no pairs score 0 to 0.29
 SCALE = ControlScale(yes=(0.9,) * 30, no=NO)

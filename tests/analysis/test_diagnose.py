@@ -11,15 +11,14 @@ import polars as pl
 import pytest
 
 from ragauge.diagnosis.causes.attribution import ROWS, ROWS_BY_NAME
-from ragauge.diagnosis.findings.cause_texts import WORDS_BY_CAUSE
-from ragauge.diagnosis.findings.concentration import Concentration, find_concentrations
+from ragauge.diagnosis.findings.cause_texts import WORDS_BY_CAUSE, Concentration, find_concentrations
 from ragauge.diagnosis.findings.diagnosis_builder import SegmentView, diagnose, rate_confidence
 from ragauge.diagnosis.findings.patterns import Match, find_matches
 from ragauge.metrics.catalogue import parse_metric
-from ragauge.scores.frames import build_cause_frame
 from ragauge.scores.indicators import STARTING_POINTS, describe_reading, find_level, list_measured, read_against_point
 from ragauge.scores.results.scorecard import Cause, Finding, Summary
 from ragauge.scores.segments import Segments, tidy_segments
+from ragauge.scores.summarize import build_cause_frame
 from ragauge.stats.textbook_tests import fisher_greater
 from ragauge.stats.weighted import Interval
 

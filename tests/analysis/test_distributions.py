@@ -10,11 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ragauge.core.score import Score
-from ragauge.evaluation.overview.bins import MAX_BINS, build_amount_bins, build_distributions, build_metric_bins
+from ragauge.evaluation.overview.timings import MAX_BINS, build_amount_bins, build_distributions, build_metric_bins
 from ragauge.metrics.catalogue import parse_metric
 from ragauge.scores.arrays import ScoreArrays
-from ragauge.scores.frames import build_score_frame
 from ragauge.scores.results.overview import Bin
+from ragauge.scores.summarize import build_score_frame
 from ragauge.scores.values import MetricValues
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from ragauge.metrics.catalogue import parse_metric
 from ragauge.studies.effects import compute_effects, find_interactions
-from ragauge.studies.sweep.race import find_losers
+from ragauge.studies.sweep.race_runner import find_losers
 
 METRIC = parse_metric("context_recall")
 SPACE: dict[str, list[Any]] = {"k": [1, 5], "retriever": ["bm25", "hybrid"], "shown": [False, True]}

@@ -13,8 +13,7 @@ import pytest
 from ragauge.metrics.catalogue import parse_metric
 from ragauge.stats.families import find_possible_best
 from ragauge.studies.effects import ParameterEffect, compute_effects, find_interactions
-from ragauge.studies.sweep.race import find_losers
-from ragauge.studies.sweep.race_runner import find_idle_parameters
+from ragauge.studies.sweep.race_runner import find_idle_parameters, find_losers
 
 METRIC, N = parse_metric("token_f1"), 300
 SPACE: dict[str, list[Any]] = {

@@ -18,9 +18,9 @@ from ragauge.diagnosis.explain.means import explain_mean
 from ragauge.diagnosis.findings.diagnosis_builder import diagnose
 from ragauge.metrics.catalogue import parse_metric
 from ragauge.scores.arrays import ScoreArrays, merge_repeats
-from ragauge.scores.frames import build_score_frame
 from ragauge.scores.results.explanation import MeanWorked
 from ragauge.scores.results.scorecard import Finding, JudgeNote, ScorecardData
+from ragauge.scores.summarize import build_score_frame
 
 
 def explained(

@@ -16,7 +16,7 @@ from ragauge.metrics.catalogue import parse_metric
 from ragauge.scores.estimation import ScoreSample, run_difference_test
 from ragauge.stats.families import holm, plan_checkpoints, spend_alpha
 from ragauge.studies.effects import compute_effects
-from ragauge.studies.sweep.race import find_losers
+from ragauge.studies.sweep.race_runner import find_losers
 
 SPACE: dict[str, list[Any]] = {"model": ["a", "b", "c"], "size": [1, 2, 3, 4], "k": [1, 2]}
 TRIALS: list[dict[str, Any]] = [dict(zip(SPACE, row, strict=True)) for row in product(*SPACE.values())]

@@ -23,12 +23,12 @@ from ragauge.gating.rules import Slices, read_rules
 from ragauge.gating.tables import gate_texts as gate_words
 from ragauge.judges.local.judge import LocalJudge
 from ragauge.metrics.catalogue import parse_metric
-from ragauge.rendering.encoder import encode
+from ragauge.rendering.json_forms import encode
 from ragauge.rendering.words import estimate as said
 from ragauge.rendering.writers.terminal import draw_bar as drawn
 from ragauge.scores.arrays import SCORED, Columns
 from ragauge.scores.indicators import STARTING_POINTS, find_level, format_estimate
-from ragauge.scores.results.change import SAME, WORSE
+from ragauge.scores.results.comparison import SAME, WORSE
 from ragauge.scores.results.summary import Summary
 from ragauge.scores.summarize import summarize_metric
 from ragauge.stats.judge_error import JudgeMeanError

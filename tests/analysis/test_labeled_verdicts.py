@@ -14,14 +14,13 @@ from ragauge.core.facts import (
     Claim,
     Evidence,
     JudgeFacts,
+    LabelFacts,
     Rating,
     ReferenceClaim,
     ReferenceFacts,
     RelevanceFacts,
 )
-from ragauge.core.label_facts import LabelFacts
-from ragauge.core.readability import Controls, ControlScale
-from ragauge.core.response import Passage, Response
+from ragauge.core.response import Controls, ControlScale, Passage, Response
 from ragauge.diagnosis.causes.attribution import ROWS_BY_NAME, judge_example
 from ragauge.metrics.facts import Facts
 

@@ -22,9 +22,9 @@ from ragauge.evaluation.overview.run_counts import count_causes_by_segment
 from ragauge.metrics.catalogue import parse_metric
 from ragauge.scores.arrays import ResponseIndex, ScoreArrays
 from ragauge.scores.failures import FailedResponses
-from ragauge.scores.frames import build_cause_frame, build_score_frame, select_failures
 from ragauge.scores.results.scorecard import Cause
 from ragauge.scores.segments import Segments
+from ragauge.scores.summarize import build_cause_frame, build_score_frame, select_failures
 from ragauge.scores.values import MetricValues
 from ragauge.scores.verdicts import ResponseVerdicts
 

@@ -9,10 +9,9 @@ from random import Random
 import pytest
 from tests.analysis.test_overviews import made_up
 
-from ragauge.core.readability import Readability
-from ragauge.diagnosis.causes.attribution import attribute_failure
-from ragauge.diagnosis.causes.missing_facts import describe_missing
-from ragauge.metrics.not_read import explain_unread
+from ragauge.core.response import Readability
+from ragauge.diagnosis.causes.attribution import attribute_failure, describe_missing
+from ragauge.metrics.base import explain_unread
 
 FACTS = ("verify_answer.support", "verify_reference", "rate_passages", "verify_answer.address", "agree")
 

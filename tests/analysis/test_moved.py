@@ -14,8 +14,8 @@ from ragauge.comparison.runs import BaselineReader
 from ragauge.core.score import Score
 from ragauge.metrics.catalogue import parse_metric
 from ragauge.scores.arrays import ScoreArrays, merge_repeats
-from ragauge.scores.frames import build_score_frame
-from ragauge.scores.results.change import ExampleDelta, MetricChange, SegmentDrop, SegmentLoss
+from ragauge.scores.results.comparison import ExampleDelta, MetricChange, SegmentDrop, SegmentLoss
+from ragauge.scores.summarize import build_score_frame
 
 IDS = [f"q{n}" for n in range(60)]
 ALL = np.arange(60)

@@ -21,10 +21,10 @@ from ragauge.metrics.facts import Facts
 from ragauge.metrics.measure import measure_all
 from ragauge.scores.arrays import ResponseIndex, ScoreArrays
 from ragauge.scores.failures import FailedResponses
-from ragauge.scores.frames import build_score_frame
 from ragauge.scores.gather import Visit, run_gatherers
 from ragauge.scores.results.overview import Alignment, Overview
 from ragauge.scores.segments import derive_segments
+from ragauge.scores.summarize import build_score_frame
 from ragauge.scores.values import MetricValues
 
 IndexOf = Callable[[Sequence[Facts]], ResponseIndex]

@@ -15,8 +15,7 @@ from ragauge.diagnosis.findings.diagnosis_builder import diagnose, rate_pattern_
 from ragauge.diagnosis.findings.patterns import PATTERNS, Match, find_matches
 from ragauge.metrics.catalogue import parse_metric
 from ragauge.scores.indicators import Against, OracleRun
-from ragauge.scores.results.change import MetricChange
-from ragauge.scores.results.comparison import Matched, RunComparison
+from ragauge.scores.results.comparison import Matched, MetricChange, RunComparison
 from ragauge.scores.results.overview import MeanEstimate
 from ragauge.scores.results.scorecard import Summary
 from ragauge.stats.weighted import Interval

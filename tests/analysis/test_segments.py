@@ -12,7 +12,6 @@ from ragauge.core.example import Example
 from ragauge.core.score import Score
 from ragauge.metrics.catalogue import parse_metric
 from ragauge.scores.arrays import ScoreArrays
-from ragauge.scores.frames import build_cause_frame, build_score_frame, select_failures
 from ragauge.scores.results.scorecard import Cause, Summary
 from ragauge.scores.segments import (
     classify_query_length,
@@ -21,7 +20,7 @@ from ragauge.scores.segments import (
     summarize_segments,
     tidy_segments,
 )
-from ragauge.scores.summarize import summarize_scores
+from ragauge.scores.summarize import build_cause_frame, build_score_frame, select_failures, summarize_scores
 from ragauge.stats.weighted import Interval
 
 METRICS = [parse_metric(name) for name in ("recall@5", "faithfulness", "unsupported")]

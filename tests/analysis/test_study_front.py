@@ -16,11 +16,11 @@ from ragauge.scores.arrays import ScoreArrays
 from ragauge.stats.families import find_possible_best
 from ragauge.studies.figures import StudyKind, StudySummary, StudyTable
 from ragauge.studies.front import find_knee, find_knee_point, find_pareto_front
-from ragauge.studies.kinds import find_study_kind
 from ragauge.studies.means import compute_trial_means
 from ragauge.studies.recommendation import StudyTarget
 from ragauge.studies.tables import build_study_sections
 from ragauge.studies.trial_summary import read_trials
+from ragauge.studies.verb import find_study_kind
 
 RECALL = parse_metric("recall@5")
 

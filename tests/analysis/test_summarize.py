@@ -36,10 +36,9 @@ from ragauge.metrics.catalogue import list_samples, parse_metric
 from ragauge.metrics.facts import Facts
 from ragauge.metrics.measure import measure_metric
 from ragauge.scores.arrays import ScoreArrays
-from ragauge.scores.frames import build_score_frame
 from ragauge.scores.results.scorecard import Summary
 from ragauge.scores.segments import summarize_segments, tidy_segments
-from ragauge.scores.summarize import MAX_REASONS, summarize_scores
+from ragauge.scores.summarize import MAX_REASONS, build_score_frame, summarize_scores
 from ragauge.stats.intervals import scaled_wilson, wilson_interval
 
 NO_MATTER = MetricResult("not_applicable", reason="no reference answer")

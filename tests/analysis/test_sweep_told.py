@@ -19,8 +19,8 @@ from ragauge.studies.charts import draw_study_chart
 from ragauge.studies.context import describe_context
 from ragauge.studies.figures import StudySummary, StudyTable
 from ragauge.studies.front import find_knee, find_paired_knee
-from ragauge.studies.kinds import find_study_kind
 from ragauge.studies.sweep.charts import build_heat_map, build_precision_recall
+from ragauge.studies.verb import find_study_kind
 
 N = 200
 Planted = Callable[[Mapping[str, Any], np.random.Generator], np.ndarray[Any, Any]]

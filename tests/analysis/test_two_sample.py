@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
-from ragauge.testsets.stats.two_sample import classify_questions
+from ragauge.testsets.stats.set_power import classify_questions
 
 
 @pytest.mark.parametrize(("sizes", "clustered"), [((60, 60), False), ((40, 120), False), ((80, 80), True)])

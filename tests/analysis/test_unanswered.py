@@ -15,8 +15,8 @@ from ragauge.comparison.pairs import Join
 from ragauge.comparison.runs import RunComparer, correct_changes, find_grown_causes
 from ragauge.metrics.catalogue import parse_metric
 from ragauge.scores.arrays import ResponseIndex
-from ragauge.scores.frames import build_cause_frame
 from ragauge.scores.results.scorecard import Cause
+from ragauge.scores.summarize import build_cause_frame
 
 
 def causes(of: Mapping[str, str]) -> pl.DataFrame:

@@ -19,8 +19,7 @@ from ragauge.core.facts import (
     ReferenceFacts,
     RelevanceFacts,
 )
-from ragauge.core.readability import ControlledFact, ControlScale, Readability
-from ragauge.core.response import Passage, Response
+from ragauge.core.response import ControlledFact, ControlScale, Passage, Readability, Response
 from ragauge.diagnosis.causes.attribution import DECISION_ROWS, ROWS, attribute_failure, judge_example, weigh_components
 from ragauge.diagnosis.causes.cause_context import CauseContext
 from ragauge.metrics.facts import Facts

@@ -19,11 +19,10 @@ from ragauge.core.facts import (
     Rating,
     RelevanceFacts,
 )
-from ragauge.core.readability import ControlledFact, ControlScale, Readability
-from ragauge.core.response import Passage, Response
+from ragauge.core.response import ControlledFact, ControlScale, Passage, Readability, Response
 from ragauge.core.verdict import ExampleVerdict
 from ragauge.diagnosis.causes.attribution import judge_example
-from ragauge.diagnosis.causes.score_bands import read_bands
+from ragauge.diagnosis.causes.decided_facts import read_bands
 from ragauge.metrics.facts import Facts
 
 

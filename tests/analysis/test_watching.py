@@ -15,10 +15,10 @@ from tests.analysis.monitored import FIRST, fallen_at_noon, monitor, traffic, wa
 from ragauge.monitoring.alerts.tables import build_status_sections
 from ragauge.monitoring.replay.compute import MonitoringStatus, list_statuses
 from ragauge.monitoring.series.alert_details import build_account, select_alert_requests
+from ragauge.monitoring.series.monitor_specs import MonitorState, Observation
 from ragauge.monitoring.series.monitor_tracker import Alert, MonitorTracker, TrackerState
 from ragauge.monitoring.series.no_data_detection import detect_silence
 from ragauge.monitoring.series.series import ALL
-from ragauge.monitoring.series.states import MonitorState, Observation
 from ragauge.scores.request_stream import Arrival, ArrivedScore
 
 STABLE, FALLEN = [0.9] * 40, [0.9] * 40 + [0.75] * 8

@@ -10,7 +10,7 @@ from tests.analysis.test_diagnose import causes, said
 from tests.analysis.test_pattern_table import against, change
 
 from ragauge.diagnosis.findings.diagnosis_builder import diagnose
-from ragauge.scores.results.change import ExampleDelta, MetricChange, SegmentDrop
+from ragauge.scores.results.comparison import ExampleDelta, MetricChange, SegmentDrop
 from ragauge.scores.results.scorecard import Finding
 
 

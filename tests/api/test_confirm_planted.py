@@ -17,7 +17,7 @@ from ragauge.diagnosis.causes.cause_context import CauseContext
 from ragauge.diagnosis.causes.counterfactuals import RIGHT, grade_answer
 from ragauge.evaluation.demo.demo_systems import read_documents, read_eval_set
 from ragauge.metrics.facts import Facts
-from ragauge.models.embedders.wordllama import WordLlamaEmbedder
+from ragauge.models.embedders.base import WordLlamaEmbedder
 from ragauge.store.store_access import open_store
 from ragauge.systems.base import ALL_VARIANTS, Question, System
 from ragauge.systems.reference.pipeline import ReferenceConfig, ReferenceRag

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import ragauge as rg
-from ragauge.core.document_names import match_document_names
+from ragauge.core.document import match_document_names
 from ragauge.store.store_access import open_store
 
 

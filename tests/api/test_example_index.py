@@ -15,8 +15,8 @@ from tests.engine.tiny_judge import SPEC
 
 import ragauge as rg
 from ragauge.core.verdict import VERDICTS
-from ragauge.diagnosis.examples import example_index as module
-from ragauge.diagnosis.examples.example_index import load_example_index
+from ragauge.diagnosis.examples import example_filters as module
+from ragauge.diagnosis.examples.example_filters import load_example_index
 from ragauge.metrics.catalogue import parse_metric
 from ragauge.scores.pass_status import JudgedCoverage
 from ragauge.scores.quality import QualityScores

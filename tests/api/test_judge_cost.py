@@ -16,7 +16,7 @@ from tests.loopback.server import FaultyServer
 
 import ragauge as rg
 from ragauge.evaluation.evaluate.verb import preview_evaluation
-from ragauge.rendering.encoder import encode
+from ragauge.rendering.json_forms import encode
 from ragauge.verbs.evaluate_options import EvaluateOptions
 
 pytestmark = pytest.mark.server

@@ -13,7 +13,7 @@ import ragauge as rg
 from ragauge.core.errors import UsageError
 from ragauge.monitoring.shadow.compute import RetrievedDocuments, compare_retrieved_documents, decide_shadow
 from ragauge.monitoring.shadow.verb import ShadowResult, monitor_shadow
-from ragauge.scores.results.change import MetricChange
+from ragauge.scores.results.comparison import MetricChange
 from ragauge.scores.results.overview import MeanEstimate
 from ragauge.stats.weighted import Interval
 

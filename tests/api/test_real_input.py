@@ -24,7 +24,7 @@ pytestmark = [pytest.mark.realdata, pytest.mark.slow, absent]
 def evaluated(name: str, documents: Sequence[Document], examples: Sequence[Example], store: str) -> rg.Scorecard:
     """Retrieves, answers and evaluates: nothing of the labels reaches the system."""
     from ragauge.evaluation.evaluate.verb import evaluate_source as evaluated_source
-    from ragauge.models.embedders.wordllama import WordLlamaEmbedder
+    from ragauge.models.embedders.base import WordLlamaEmbedder
     from ragauge.verbs.evaluate_options import EvaluateOptions
 
     system = ReferenceRag(ReferenceConfig(), documents, WordLlamaEmbedder().embed)

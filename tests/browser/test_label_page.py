@@ -14,7 +14,7 @@ from tests.browser.conftest import PATIENCE
 
 from ragauge.core.label import LabelTask, build_label_key
 from ragauge.engine.label_questions import build_scale, list_choices
-from ragauge.labels.label.page_parts import LabelQuestion, render_label_page
+from ragauge.labels.label.page import LabelQuestion, render_label_page
 from ragauge.readers.labels import LabelSource, read_labels
 from ragauge.text.sentences import split_sentences
 

@@ -13,7 +13,7 @@ import pytest
 from tests.cli.conftest import Cli
 
 import ragauge as rg
-from ragauge.diagnosis.findings.label_advice import MAX_WIDTH, advise_labels
+from ragauge.diagnosis.findings.cause_texts import MAX_WIDTH, advise_labels
 from ragauge.scores.results.scorecard import ScorecardData
 from ragauge.stats.weighted import Interval
 

@@ -19,7 +19,7 @@ from ragauge import aio
 from ragauge.cli.command_group import EXAMPLES, CommandGroup, find_examples, load_command
 from ragauge.cli.commands import COMMANDS, PANELS, RENAMED_COMMANDS
 from ragauge.cli.main import app, main
-from ragauge.core.config.sweep import SweepSection
+from ragauge.core.config.file import SweepSection
 from ragauge.core.messages import format_command, set_named_store
 from ragauge.labels.label import options as label_options
 from ragauge.monitoring import options as monitor_options

@@ -20,7 +20,7 @@ from ragauge.core.errors import DataError, UnknownName, UsageError
 from ragauge.core.example import Example
 from ragauge.core.ranking import FoundNeighbors
 from ragauge.core.response import Response
-from ragauge.diagnosis.explain.case import ExampleCase
+from ragauge.diagnosis.explain.causes import ExampleCase
 from ragauge.diagnosis.explain.ranks import NEIGHBOR_SYMBOLS
 from ragauge.metrics.ann.ann_recall import AnnRecall
 from ragauge.metrics.facts import Facts

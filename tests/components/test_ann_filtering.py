@@ -15,7 +15,7 @@ from ragauge.core.errors import DataError, RagaugeError, UnknownName, UsageError
 from ragauge.core.ranking import FoundNeighbors
 from ragauge.metrics.ann.filled import Filled
 from ragauge.metrics.base import Ratio, Undefined
-from ragauge.models.embedders.wordllama import WordLlamaEmbedder
+from ragauge.models.embedders.base import WordLlamaEmbedder
 from ragauge.scores.results.chart import ReportChart
 from ragauge.studies.ann.exact import ExactSearch, exact_neighbours
 from ragauge.studies.ann.filter_results import find_crossover

@@ -13,7 +13,7 @@ import numpy.typing as npt
 import pytest
 
 import ragauge as rg
-from ragauge.models.embedders.wordllama import WordLlamaEmbedder
+from ragauge.models.embedders.base import WordLlamaEmbedder
 
 DATA = Path(__file__).resolve().parents[3] / "shared" / "data"
 WORDS, STRIDE, N, QUERIES, K = 24, 8, 4_096, 200, 10

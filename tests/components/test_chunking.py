@@ -17,9 +17,8 @@ from ragauge.cli.main import main
 from ragauge.core.errors import DataError, MissingExtra, UnknownName, UsageError
 from ragauge.readers.chroma import locate_quotes, read_chroma, read_texts
 from ragauge.studies.chunking.alignment import ReturnedChunk, align_chunks
-from ragauge.studies.chunking.chunkers import make_chunker, parse_grid
+from ragauge.studies.chunking.chunkers import TokenizedDocument, make_chunker, parse_grid
 from ragauge.studies.chunking.maker import ChunkingMaker, ChunkingSettings
-from ragauge.studies.chunking.tokens import TokenizedDocument
 from ragauge.studies.figures import StudyTable
 from ragauge.text.tokens import count_tokens
 

@@ -378,7 +378,7 @@ def priced(rows: dict[str, tuple[float, float | None, float]], n: int, *, spread
 
     from ragauge.core.study import Measurement, Study, Trial
     from ragauge.studies.figures import StudySummary
-    from ragauge.studies.kinds import find_study_kind
+    from ragauge.studies.verb import find_study_kind
 
     held, trials = {}, []
     noise = np.random.default_rng(4).normal(0, spread, n)

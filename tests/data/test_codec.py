@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 
 from ragauge.core import facts as facts_module
 from ragauge.core.codec import FACTS, decode_json, encode_json
-from ragauge.core.criterion import CriterionVerdict
 from ragauge.core.errors import DataError
 from ragauge.core.example import Example, Relevant, Span, Turn
 from ragauge.core.facts import (
@@ -23,6 +22,7 @@ from ragauge.core.facts import (
     Claim,
     CoverFacts,
     CriteriaFacts,
+    CriterionVerdict,
     GuessedFacts,
     Rating,
     ReferenceClaim,

@@ -4,8 +4,7 @@ import pytest
 
 from ragauge.core.example import Example
 from ragauge.core.facts import AnswerFacts, Evidence, Rating, RelevanceFacts
-from ragauge.core.readability import Controls, ControlScale, Readability
-from ragauge.core.response import Passage, Response
+from ragauge.core.response import Controls, ControlScale, Passage, Readability, Response
 from ragauge.metrics.catalogue import parse_metric
 from ragauge.metrics.facts import Facts
 from ragauge.metrics.measure import measure_metric

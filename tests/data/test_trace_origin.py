@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from ragauge.readers.traces.origin import collect_origin
 from ragauge.readers.traces.spans import TraceSpan
+from ragauge.readers.traces.tree import collect_origin
 
 TRACE = "ab" * 16
 OPENINFERENCE, CHAT = {"openinference.span.kind": "LLM"}, {"gen_ai.operation.name": "chat"}

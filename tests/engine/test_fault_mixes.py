@@ -19,7 +19,7 @@ from ragauge.engine.models import CallOptions
 from ragauge.judges.model.judge import ModelJudge
 from ragauge.models.build import build_model
 from ragauge.store.store_access import open_store
-from ragauge.testsets.prepare.prepare import PreparedSet, prepare_examples
+from ragauge.testsets.preparation import PreparedSet, prepare_examples
 
 pytestmark = pytest.mark.server
 NAMES = (

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from ragauge.core.errors import StoreError
-from ragauge.engine.group_commit import MAX_BATCH_ITEMS, GroupCommitWriter
+from ragauge.engine.reply_writer import MAX_BATCH_ITEMS, GroupCommitWriter
 
 
 class Log:

@@ -14,7 +14,7 @@ from ragauge.core.errors import JudgeError
 from ragauge.core.example import Example, Relevant
 from ragauge.core.facts import AnswerFacts, CoverFacts, JudgeFacts
 from ragauge.core.response import Passage, Response
-from ragauge.engine import worker_protocol as wire
+from ragauge.engine import worker as wire
 from ragauge.engine.judge_batch import BatchResult, Work, judge_batch
 from ragauge.engine.local_embeddings import EmbedAnswers
 from ragauge.judges.inputs import Inputs, VerifyAnswer

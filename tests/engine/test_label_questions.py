@@ -19,7 +19,7 @@ from ragauge.engine.label_questions import (
     measure_from_labels,
     resolve_question,
 )
-from ragauge.judges.people.judge import PeopleJudge
+from ragauge.judges.people import PeopleJudge
 from ragauge.metrics.catalogue import list_samples, parse_metric
 from ragauge.store.responses import StoredResponse
 

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import ragauge as rg
-from ragauge.models.embedders.wordllama import WordLlamaEmbedder
+from ragauge.models.embedders.base import WordLlamaEmbedder
 from ragauge.studies.figures import StudyTable
 from ragauge.systems.reference.retrievers import Bm25, Dense, Hybrid, Retriever
 from ragauge.text.sentences import split_sentences

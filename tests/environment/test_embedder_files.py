@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from ragauge.models.embedders.wordllama import MATRIX, TOKENIZER, WEIGHTS
+from ragauge.models.embedders.base import MATRIX, TOKENIZER, WEIGHTS
 
 ROOT = Path(__file__).resolve().parents[2]
 SCRIPT = ROOT / "tools/embedder_files.py"

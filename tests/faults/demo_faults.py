@@ -21,7 +21,7 @@ from tests.faults.reference_faults import (
 
 from ragauge.core.identity import to_json_value
 from ragauge.evaluation.demo.demo_systems import DATA, SYSTEMS_FILE, read_documents, read_eval_set
-from ragauge.models.embedders.wordllama import WordLlamaEmbedder
+from ragauge.models.embedders.base import WordLlamaEmbedder
 from ragauge.systems.reference.pipeline import ReferenceConfig, ReferenceRag
 
 HARD = {"type": ("multi_hop", "retrieval_boundary")}

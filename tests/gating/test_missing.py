@@ -18,7 +18,7 @@ from ragauge.gating.check_builder import ScoreSource, check_conditions, decide_v
 from ragauge.gating.examples import check_scores, check_share, check_verdicts, is_system_failure
 from ragauge.gating.result import Check, FailureCounts, Gated
 from ragauge.gating.rules import MustPass, Slices, read_rules
-from ragauge.gating.tables.gate_explain import format_explanation
+from ragauge.gating.tables.gate import format_explanation
 from ragauge.gating.tables.gate_texts import advise_next, explain_verdict
 from ragauge.metrics.catalogue import list_samples, parse_metric
 from ragauge.metrics.facts import Facts

@@ -13,7 +13,7 @@ from ragauge.core.facts import JudgeFacts
 from ragauge.judges.inputs import Inputs
 from ragauge.judges.judge import answer_asks
 from ragauge.judges.local.judge import LocalJudge
-from ragauge.models.embedders.wordllama import WordLlamaEmbedder
+from ragauge.models.embedders.base import WordLlamaEmbedder
 
 Put = Callable[[Inputs], JudgeFacts]
 ROOT = str(Path(__file__).resolve().parents[2])

@@ -16,12 +16,21 @@ from ragauge.core.errors import DataError, NotEnoughData
 from ragauge.core.facts import AnswerFacts, Claim
 from ragauge.core.human_labels import LabeledAnswer, LabeledPart
 from ragauge.core.identity import hash_json
-from ragauge.judges.calibrated.calibration_data import build_labeled_odds, build_training_items
+from ragauge.judges.calibrated.calibration_data import (
+    build_labeled_odds,
+    build_training_items,
+    compute_row_marks,
+    group_rows,
+)
 from ragauge.judges.calibrated.file import CalibrationBase, CalibrationFile, LearnedFrom, Model, read_calibration
-from ragauge.judges.calibrated.judge import build_calibrated_judge, build_judge_note, build_text_key, build_whole_claim
-from ragauge.judges.calibrated.label_groups import compute_row_marks, group_rows
+from ragauge.judges.calibrated.judge import (
+    build_calibrated_judge,
+    build_judge_note,
+    build_text_key,
+    build_whole_claim,
+    compute_marks,
+)
 from ragauge.judges.calibrated.lexical_features import FEATURE_NAMES, MeasuredPassages, compute_log_odds
-from ragauge.judges.calibrated.training_overlap import compute_marks
 from ragauge.judges.inputs import RatePassages, VerifyAnswer
 from ragauge.judges.judge import answer_asks
 from ragauge.judges.local.judge import SHARPEN_NOTE, LocalJudge

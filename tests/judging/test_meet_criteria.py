@@ -10,9 +10,8 @@ import pytest
 from tests.judging.canned import always, answered
 
 from ragauge.core.ask import Ask
-from ragauge.core.criterion import Criterion, CriterionVerdict
 from ragauge.core.example import Example, Turn
-from ragauge.core.facts import CriteriaFacts
+from ragauge.core.facts import CriteriaFacts, Criterion, CriterionVerdict
 from ragauge.core.response import Passage, Response
 from ragauge.judges.inputs import MeetCriteria, RatePassages, build_evidence_key, build_inputs
 from ragauge.judges.jury.vote_aggregation import merge_facts

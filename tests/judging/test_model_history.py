@@ -12,9 +12,8 @@ from tests.judging.canned import always
 from tests.judging.test_model_prompts import INPUTS, QUERY, SEEING, sent
 
 from ragauge.core.ask import Ask
-from ragauge.core.criterion import Criterion
 from ragauge.core.example import HISTORY_CHARS, Example, Turn, select_visible_turns
-from ragauge.core.facts import AnswerFacts
+from ragauge.core.facts import AnswerFacts, Criterion
 from ragauge.core.response import Passage, Response
 from ragauge.judges.inputs import VerifyAnswer, build_evidence_key, build_inputs
 from ragauge.judges.model.judge import ASKED, ModelJudge

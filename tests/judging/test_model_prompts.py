@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from ragauge.core.criterion import Criterion
+from ragauge.core.facts import Criterion
 from ragauge.judges.inputs import (
     Agree,
     CoverAspects,

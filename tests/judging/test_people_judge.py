@@ -13,7 +13,7 @@ from ragauge.core.facts import AnswerFacts, RelevanceFacts
 from ragauge.core.label import ADJUDICATOR, QUESTION_BY_METRIC, VALUES, Label, Part, build_label_key
 from ragauge.judges.inputs import RateAnswer, RatePassages, VerifyAnswer
 from ragauge.judges.judge import answer_asks
-from ragauge.judges.people.judge import PeopleJudge, build_judge_note
+from ragauge.judges.people import PeopleJudge, build_judge_note
 from ragauge.metrics.catalogue import parse_metric
 from ragauge.metrics.facts import Facts
 from ragauge.metrics.measure import measure_metric

@@ -15,8 +15,8 @@ from ragauge.judges.model.judge import PROMPTS, ModelJudge
 from ragauge.labels.probe.catalogue import PROBES
 from ragauge.labels.probe.change import Change, ExaminedRow, Probe, ProbePool
 from ragauge.labels.probe.injection import FORGERY_PLACES
-from ragauge.labels.probe.paraphrases import PARAPHRASES
 from ragauge.labels.probe.text_edits import KINDS, plant_detail
+from ragauge.labels.probe.wording import PARAPHRASES
 from ragauge.text.sentences import split_sentences
 
 ANSWERS = (

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from ragauge.core.ask import Ask, ModelName, Reply, build_reply_key
-from ragauge.core.criterion import Criterion
+from ragauge.core.facts import Criterion
 from ragauge.core.human_labels import AnswerPair
 from ragauge.core.identity import hash_json
 from ragauge.judges.inputs import (

@@ -13,9 +13,8 @@ from tests.loopback.server import FaultyServer
 
 import ragauge as rg
 from ragauge.core.ask import Ask
-from ragauge.core.criterion import Criterion, VisibleField
 from ragauge.core.errors import DataError, UsageError
-from ragauge.core.facts import AnswerFacts
+from ragauge.core.facts import AnswerFacts, Criterion, VisibleField
 from ragauge.judges.inputs import (
     Agree,
     CoverAspects,

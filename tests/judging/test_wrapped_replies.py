@@ -13,7 +13,7 @@ from tests.loopback.answers import answer
 from tests.loopback.server import FaultyServer
 
 from ragauge.core.ask import Ask, ModelName, Reply
-from ragauge.core.criterion import Criterion
+from ragauge.core.facts import Criterion
 from ragauge.core.human_labels import AnswerPair
 from ragauge.judges.inputs import (
     Agree,

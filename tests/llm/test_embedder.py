@@ -20,12 +20,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ragauge.core.errors import MissingFile, UsageError
-from ragauge.models.embedders.base import Embedder
-from ragauge.models.embedders.wordllama import (
+from ragauge.models.embedders.base import (
     MATRIX,
     PIECE_CHARS,
     TOKENIZER,
     WEIGHTS,
+    Embedder,
     EmbeddingModel,
     WordLlamaEmbedder,
 )
@@ -135,7 +135,7 @@ def test_matrix_cut_short_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 def _files_in(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in (MATRIX, TOKENIZER):
         shutil.copy(WEIGHTS / name, folder)
-    monkeypatch.setattr("ragauge.models.embedders.wordllama.WEIGHTS", folder)
+    monkeypatch.setattr("ragauge.models.embedders.base.WEIGHTS", folder)
 
 
 def test_blank_text_is_a_row_of_zeros(embedder: Embedder) -> None:
@@ -193,7 +193,7 @@ def test_loading_is_lazy_and_leaves_logging_alone() -> None:
     """Making an embedder imports nothing heavy, and using it adds no handler to the root logger."""
     script = (
         "import sys, logging\n"
-        "from ragauge.models.embedders.wordllama import WordLlamaEmbedder\n"
+        "from ragauge.models.embedders.base import WordLlamaEmbedder\n"
         "embedder = WordLlamaEmbedder()\n"
         "assert not {'numpy', 'tokenizers', 'requests'} & set(sys.modules)\n"
         "embedder.embed(['hello'])\n"
@@ -207,7 +207,7 @@ def test_loading_is_lazy_and_leaves_logging_alone() -> None:
 GROWTH = """
 import random
 from pathlib import Path
-from ragauge.models.embedders.wordllama import WordLlamaEmbedder
+from ragauge.models.embedders.base import WordLlamaEmbedder
 
 def megabytes():
     return int(Path("/proc/self/smaps_rollup").read_text().split("Anonymous:")[1].split()[0]) / 1024
@@ -246,7 +246,7 @@ def test_missing_file_ends_an_evaluation_and_is_not_kept(tmp_path: Path, monkeyp
     asked.write_text(json.dumps(row | {"contexts": ["The lid of the box is green."]}) + "\n")
     how: Any = {"metrics": ("faithfulness",), "store": f"sqlite:///{tmp_path}/store.db"}
     with monkeypatch.context() as without:
-        without.setattr("ragauge.models.embedders.wordllama.WEIGHTS", tmp_path / "none")
+        without.setattr("ragauge.models.embedders.base.WEIGHTS", tmp_path / "none")
         with pytest.raises(MissingFile, match="safetensors is not in "):
             rg.evaluate(asked, **how)
     assert rg.evaluate(asked, **how)["faithfulness"].mean == pytest.approx(1, abs=0.1)

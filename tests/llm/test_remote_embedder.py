@@ -18,7 +18,7 @@ from ragauge.core.ask import Ask, ModelName, Reply
 from ragauge.core.errors import JudgeError, UnknownName
 from ragauge.judges.model.judge import ModelJudge
 from ragauge.models.build import build_embedder
-from ragauge.models.embedders import remote
+from ragauge.models.embedders import base
 from ragauge.models.model import CallError
 from ragauge.store.store_access import open_store
 
@@ -59,7 +59,7 @@ def test_one_row_a_text() -> None:
 @pytest.mark.server
 def test_many_texts_go_out_in_batches(monkeypatch: pytest.MonkeyPatch) -> None:
     """More texts than a request takes are asked for in several, and come back as one reply in order."""
-    monkeypatch.setattr(remote, "MAX_TEXTS", 10)
+    monkeypatch.setattr(base, "MAX_TEXTS", 10)
     names = [f"text {n}" for n in range(25)]
     with FaultyServer() as server:
         (whole,) = embedded(server, texts(*names))

@@ -10,8 +10,7 @@ from pydantic_ai import exceptions as known
 
 from ragauge.core.ask import Reply
 from ragauge.models.endpoints import hide_keys
-from ragauge.models.errors import MAX_MESSAGE_CHARS, build_call_error
-from ragauge.models.model import FATAL_TROUBLES, TRANSIENT_TROUBLES, CallError
+from ragauge.models.model import FATAL_TROUBLES, MAX_MESSAGE_CHARS, TRANSIENT_TROUBLES, CallError, build_call_error
 
 
 def of_status(status: int, message: str = "no", headers: dict[str, str] | None = None) -> CallError | Reply:

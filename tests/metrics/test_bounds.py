@@ -22,7 +22,7 @@ from tests.building import (
 )
 
 from ragauge.core.facts import AnswerFacts, Claim, Evidence, ReferenceClaim
-from ragauge.metrics import bounds
+from ragauge.metrics import measure
 from ragauge.metrics.base import Metric, MetricResult
 from ragauge.metrics.catalogue import list_questions, list_samples, parse_metric
 from ragauge.metrics.facts import JUDGE_FACTS, Facts
@@ -165,9 +165,9 @@ def test_search_finds_the_same_bounds(draw: Draw, seed: int, monkeypatch: pytest
     chosen = rng.sample(every, min(len(every), 4))
     open_facts = put(facts, {place: missing(place, item_at(facts.evidence, place)) for place in chosen})
     separable = [metric for metric in ASKING if metric.separable]
-    monkeypatch.setattr(bounds, "MAX_TRIED", 10**6)
+    monkeypatch.setattr(measure, "MAX_TRIED", 10**6)
     exact = measure_all(separable, open_facts)
-    monkeypatch.setattr(bounds, "MAX_TRIED", 1)
+    monkeypatch.setattr(measure, "MAX_TRIED", 1)
     for metric, tried, searched in zip(separable, exact, measure_all(separable, open_facts), strict=True):
         if tried != searched:
             assert (searched.status, (searched.low, searched.high)) == ("failed", metric.range), (metric, tried)
@@ -312,8 +312,8 @@ def test_metric_that_is_not_separable(passages: int, bounded: bool) -> None:
 
 
 def test_every_judged_fact_says_what_it_may_lack() -> None:
-    """A fact that a judge gives is known to the bounds, so that a missing verdict is never read as a verdict."""
-    known = {*bounds.SCALARS, *bounds.MARKS, *bounds.ITEMS}
+    """A fact that a judge gives is known to the measure, so that a missing verdict is never read as a verdict."""
+    known = {*measure.SCALARS, *measure.MARKS, *measure.ITEMS}
     whole = {"verify_answer.claims", "meet_criteria.verdicts", "meet_criteria.required"}  # or failed as a whole
     assert {*JUDGE_FACTS} - known == whole
 

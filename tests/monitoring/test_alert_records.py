@@ -17,9 +17,8 @@ from tests.analysis.monitored import FIRST, stored
 from tests.monitoring.test_giving_back import collector
 from tests.monitoring.test_watcher import DAYS, configured
 
-from ragauge.monitoring.alerts.alert_records import EVENT, find_severity
 from ragauge.monitoring.alerts.alert_worker import advance_monitors
-from ragauge.monitoring.alerts.notifications import build_deliveries, send_deliveries
+from ragauge.monitoring.alerts.notifications import EVENT, build_deliveries, find_severity, send_deliveries
 from ragauge.monitoring.series.alert_details import build_plain_account
 from ragauge.monitoring.series.fault_attribution import Blame
 from ragauge.monitoring.series.no_data_detection import build_no_data_alert

@@ -13,8 +13,8 @@ from ragauge.monitoring.replay.verb import build_alert_account
 from ragauge.monitoring.series.alert_details import AlertAccount
 from ragauge.monitoring.traffic.tables import build_status_sections
 from ragauge.rendering.writers.markdown import render_markdown
+from ragauge.scores.results.monitoring import TrafficDay, TrafficStatus
 from ragauge.scores.results.scorecard import Cause
-from ragauge.scores.results.traffic import TrafficDay, TrafficStatus
 from ragauge.store.store_access import Store
 
 BAD_DAY = 30

@@ -10,7 +10,7 @@ import pytest
 
 THREADS = """
 import ctypes, sys, threading
-from ragauge.monitoring.memory_trim import share_arenas
+from ragauge.monitoring.service import share_arenas
 if sys.argv[1] == "shared":
     assert share_arenas()
 library, met = ctypes.CDLL(None), threading.Barrier(9)

@@ -22,7 +22,7 @@ from ragauge.monitoring.canary import compute as flips
 from ragauge.monitoring.canary import runner as canary
 from ragauge.monitoring.canary.compute import CANARY
 from ragauge.monitoring.canary.runner import JudgeCanary
-from ragauge.monitoring.intake import lines
+from ragauge.monitoring.intake import body_parser
 from ragauge.monitoring.policy import Policy
 from ragauge.monitoring.series.monitor_specs import MonitorSpecs, read_monitor_specs
 from ragauge.monitoring.series.monitor_tracker import Alert
@@ -98,7 +98,7 @@ class Judged:
         if swap:
             self.model.swapped, self.now = True, self.now + 10 * 3600
         asked = [request(f"{day:016x}{n:016x}", n, "in June" if swap else "and are free", wrong) for n in range(A_DAY)]
-        found = lines.parse_lines(b"\n".join(asked))
+        found = body_parser.parse_lines(b"\n".join(asked))
         self.store.inbox.add([Batch(self.now, "responses", found.body, found.parts)])
         assert settle_traces(self.store, self.policy, self.now + 60) == A_DAY
         self.scorer.score()

@@ -13,7 +13,7 @@ import pytest
 from tests.monitoring.serving import Server, waits
 from tests.monitoring.test_watcher import hook
 
-from ragauge.monitoring.intake import lines
+from ragauge.monitoring.intake import body_parser
 from ragauge.store.inbox import DAY_S, Batch
 from ragauge.store.store_access import Store
 
@@ -57,7 +57,7 @@ def test_alerts_are_told_once_whatever_is_changed(served: Callable[..., Server],
     With another limit what was open ends, and the new limit's alerts are told, once each, though four servers looked.
     """
     config, said = tmp_path / "ragauge.yaml", list[tuple[str, ...]]()
-    before = lines.parse_lines(requests("good", 80, found=True))
+    before = body_parser.parse_lines(requests("good", 80, found=True))
     store.inbox.add([Batch(time.time() - DAY_S, "responses", before.body, before.parts)])
     with hook(0) as (address, seen):
 

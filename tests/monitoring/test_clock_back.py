@@ -12,7 +12,7 @@ from tests.monitoring.test_settling import LATER
 
 from ragauge.core.config.config_loader import read_config
 from ragauge.monitoring.alerts.alert_worker import advance_monitors
-from ragauge.monitoring.intake import lines
+from ragauge.monitoring.intake import body_parser
 from ragauge.monitoring.policy import Policy
 from ragauge.monitoring.replay.verb import monitor_replay
 from ragauge.monitoring.series.monitor_specs import read_monitor_specs
@@ -42,7 +42,7 @@ TWO_MONITORS = """monitor:
 def came(store: Store, at: float, *names: str, found: bool = False) -> None:
     """Requests that came at a moment of the server's clock."""
     row = {"query": "How long?", "answer": "14 days.", "passages": ["14 days."] if found else []}
-    parsed = lines.parse_lines("\n".join(json.dumps({"query_id": name, **row}) for name in names).encode())
+    parsed = body_parser.parse_lines("\n".join(json.dumps({"query_id": name, **row}) for name in names).encode())
     store.inbox.add([Batch(at, "responses", parsed.body, parsed.parts)])
 
 

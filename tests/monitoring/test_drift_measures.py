@@ -16,8 +16,8 @@ from ragauge.core.errors import UnknownName, UsageError
 from ragauge.core.example import EvalSet, Example, Relevant
 from ragauge.core.response import Passage, Response, Run
 from ragauge.monitoring.alerts.alert_coverage import format_headline
+from ragauge.monitoring.drift.compute import learn_band
 from ragauge.monitoring.drift.drift_measures import compute_reformulation_rate
-from ragauge.monitoring.drift.normal_ranges import learn_band
 from ragauge.monitoring.drift.verb import DriftResult, monitor_drift, monitor_mark
 from ragauge.store.inbox import DAY_S
 from ragauge.store.store_access import Store, open_store

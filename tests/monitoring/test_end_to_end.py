@@ -12,7 +12,7 @@ from tests.monitoring.serving import Server, waits
 from tests.monitoring.test_service import told
 from tests.monitoring.test_watcher import hook
 
-from ragauge.monitoring.intake import lines
+from ragauge.monitoring.intake import body_parser
 from ragauge.store.inbox import DAY_S, Batch
 from ragauge.store.store_access import Store
 
@@ -39,7 +39,7 @@ def requests(names: Sequence[str], *, found: bool) -> bytes:
 
 def came_before(store: Store, days: int) -> None:
     """Good traffic, taken in so many days ago."""
-    found = lines.parse_lines(requests([f"good{days}-{n}" for n in range(REQUESTS)], found=True))
+    found = body_parser.parse_lines(requests([f"good{days}-{n}" for n in range(REQUESTS)], found=True))
     store.inbox.add([Batch(time.time() - days * DAY_S, "responses", found.body, found.parts)])
 
 

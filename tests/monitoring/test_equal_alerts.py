@@ -16,11 +16,10 @@ from tests.analysis.monitored import FIRST
 
 from ragauge.core.config.config_loader import read_config
 from ragauge.monitoring.alerts.alert_worker import advance_monitors
-from ragauge.monitoring.intake import lines
-from ragauge.monitoring.policy import Policy
+from ragauge.monitoring.intake import body_parser
+from ragauge.monitoring.policy import Policy, Sampler
 from ragauge.monitoring.series.monitor_specs import read_monitor_specs
 from ragauge.monitoring.series.monitor_tracker import Alert
-from ragauge.monitoring.traffic.sampling import Sampler
 from ragauge.monitoring.traffic.trace_assembly import settle_traces
 from ragauge.monitoring.traffic.traffic_scorer import TrafficScorer
 from ragauge.store.inbox import DAY_S, Batch
@@ -67,7 +66,7 @@ def batches(size: int) -> list[Batch]:
         while of_day:
             n = next((place for place, one in enumerate(of_day[:size]) if one[2] != of_day[0][2]), size)
             part, of_day = of_day[:n], of_day[n:]
-            found = lines.parse_lines(b"\n".join(body for _, body, _ in part))
+            found = body_parser.parse_lines(b"\n".join(body for _, body, _ in part))
             out.append(Batch(part[0][0], "responses", found.body, found.parts, part[0][2]))
     return out
 

@@ -25,9 +25,8 @@ from ragauge.core.label import Label
 from ragauge.core.verdict import ExampleVerdict
 from ragauge.labels.label.verb import label_import
 from ragauge.monitoring.policy import Policy
-from ragauge.monitoring.traffic.label_decisions import LabelDecisions
 from ragauge.monitoring.traffic.trace_assembly import settle_traces
-from ragauge.monitoring.traffic.traffic_scorer import TrafficScorer
+from ragauge.monitoring.traffic.traffic_scorer import LabelDecisions, TrafficScorer
 from ragauge.store.store_access import Store, open_store
 
 CONFIG = "monitor: {metrics: [faithfulness], sample: {rate: 100%}, wait: {ended: 1s, quiet: 2s}}"

@@ -81,7 +81,7 @@ def test_no_score_is_of_an_older_response(
     late = Late(comes)
     match step:
         case "scores without a judge":
-            monkeypatch.setattr("ragauge.monitoring.traffic_store.judge_batch", late.after(judge_batch))
+            monkeypatch.setattr("ragauge.monitoring.traffic.traffic_scorer.judge_batch", late.after(judge_batch))
         case "judged scores":
             monkeypatch.setattr(execute._Execution, "_store_batch", late.before(execute._Execution._store_batch))
         case _:

@@ -13,7 +13,7 @@ from tests.monitoring.test_watcher import configured
 from ragauge.monitoring.alerts.alert_worker import AlertWorker, advance_monitors
 from ragauge.monitoring.alerts.exposition import render_metrics
 from ragauge.monitoring.alerts.verb import list_monitors
-from ragauge.monitoring.intake.lines import parse_lines
+from ragauge.monitoring.intake.body_parser import parse_lines
 from ragauge.monitoring.policy import Policy
 from ragauge.monitoring.series.series import ALL
 from ragauge.monitoring.traffic.trace_assembly import settle_traces

@@ -22,9 +22,9 @@ from tests.monitoring.serving import Server, waits
 from ragauge.core.config.config_loader import read_config
 from ragauge.engine.request_stream import get_traffic_day, list_traffic_runs
 from ragauge.monitoring.alerts.alert_worker import advance_monitors
-from ragauge.monitoring.intake import lines
+from ragauge.monitoring.intake import body_parser
 from ragauge.monitoring.intake.body_parser import BodyParser, SentBody
-from ragauge.monitoring.intake.file_tail import TailedFile
+from ragauge.monitoring.intake.receiver import TailedFile
 from ragauge.monitoring.policy import read_policy
 from ragauge.monitoring.series.monitor_specs import read_monitor_specs
 from ragauge.monitoring.series.monitor_tracker import TrackerState
@@ -204,8 +204,8 @@ def test_captured_lines_count_for_the_day_in_their_ids() -> None:
     """A response that rg.capture wrote says when; one with an id of its own counts from its arrival."""
     rows = [{"query_id": name, "query": "?", "answer": "!"} for name in ("20260131T101500.250000-3f9a", "q1")]
     body = b"\n".join(json.dumps(row).encode() for row in rows)
-    assert [part.began for part in lines.parse_lines(body, dated=True).parts] == [1769854500.25, None]
-    assert [part.began for part in lines.parse_lines(body).parts] == [None, None]
+    assert [part.began for part in body_parser.parse_lines(body, dated=True).parts] == [1769854500.25, None]
+    assert [part.began for part in body_parser.parse_lines(body).parts] == [None, None]
 
 
 def test_what_came_long_after_its_date_is_kept_from_its_arrival(store: Store) -> None:

@@ -7,13 +7,7 @@ from itertools import pairwise
 
 import pytest
 
-from ragauge.monitoring.intake.intake_priority import (
-    IDLE_AFTER_S,
-    MAX_MEAN_WAIT_S,
-    MAX_REST_FACTOR,
-    SenderWaits,
-    WorkerPauses,
-)
+from ragauge.monitoring.intake.intake import IDLE_AFTER_S, MAX_MEAN_WAIT_S, MAX_REST_FACTOR, SenderWaits, WorkerPauses
 
 WORK = 0.1  # seconds that a part of the work takes
 

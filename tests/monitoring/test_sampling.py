@@ -19,8 +19,7 @@ from tests.monitoring.test_settling import LATER, chain, finder, line
 from ragauge.core.errors import ConfigError, UsageError
 from ragauge.core.example import Example
 from ragauge.core.response import Passage, Response
-from ragauge.monitoring.policy import Policy, read_policy
-from ragauge.monitoring.traffic.sampling import MIN_RATE, Sampler, get_previous_day
+from ragauge.monitoring.policy import MIN_RATE, Policy, Sampler, get_previous_day, read_policy
 from ragauge.monitoring.traffic.trace_assembly import build_run_id, settle_traces
 from ragauge.store.inbox import Batch, ReadDelay, TracePart
 from ragauge.store.ledger import LedgerLine
@@ -139,21 +138,21 @@ def test_the_rate_falls_where_money_would_not_last(store: Store, monkeypatch: py
     lines = [LedgerLine(part.trace_id, "bot", DAY, "sampled out") for part in parts]
     store.ledger.write_lines([replace(one, outcome="scored", run_id="r") for one in lines[:500]] + lines[500:])
     for spent, rate in ((0.0, 0.5), (1.0, 0.5), (4.0, 0.125), (5.0, MIN_RATE)):
-        monkeypatch.setattr("ragauge.monitoring.traffic.sampling.get_spending", lambda *_, spent=spent: (spent, 500))
+        monkeypatch.setattr("ragauge.monitoring.policy.get_spending", lambda *_, spent=spent: (spent, 500))
         found = Sampler(store, Policy(rate=0.5, max_cost=5.0)).base(DAY, noon)
         assert found == pytest.approx(rate)  # (5 - spent) / (spent / 500) of 1,000 to come
     store.ledger.write_lines([replace(one, outcome="to score", run_id="r") for one in lines[:75]])
     store.ledger.write_lines([replace(one, outcome="over budget", reason="spent") for one in lines[75:100]])
-    monkeypatch.setattr("ragauge.monitoring.traffic.sampling.get_spending", lambda *_: (4.0, 500))
+    monkeypatch.setattr("ragauge.monitoring.policy.get_spending", lambda *_: (4.0, 500))
     assert Sampler(store, Policy(rate=0.5, max_cost=5.0)).base(DAY, noon) == pytest.approx(0.025)  # 100 wait
 
 
 def test_the_money_of_a_day_lasts_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
     """At a cent a judgement and 7,200 requests five dollars last for the whole day, to a few cents."""
-    monkeypatch.setattr("ragauge.monitoring.traffic.sampling.RATE_TTL_S", 0.0)
+    monkeypatch.setattr("ragauge.monitoring.policy.RATE_TTL_S", 0.0)
     drawn, arrived = [0] * 24, 0
     monkeypatch.setattr(
-        "ragauge.monitoring.traffic.sampling.get_spending",
+        "ragauge.monitoring.policy.get_spending",
         lambda _, day: (0.01 * sum(drawn), sum(drawn)) if day == DAY else (0.0, 0),
     )
     ledger = SimpleNamespace(counts=lambda _: [SimpleNamespace(n=arrived)], count_waiting_for_judge=lambda: 0)

@@ -15,12 +15,11 @@ import pytest
 from ragauge.core.config.config_loader import read_config
 from ragauge.core.errors import UsageError
 from ragauge.monitoring.alerts.notifications import format_slack_text
-from ragauge.monitoring.jobs.cron import find_last_due
-from ragauge.monitoring.jobs.scheduled_run import ScheduledOutcome, ScheduledRun, build_error_outcome
+from ragauge.monitoring.jobs.scheduled_run import ScheduledOutcome, ScheduledRun, build_error_outcome, find_last_due
 from ragauge.monitoring.jobs.scheduler import IsAlive, Scheduler, run_in_process
 from ragauge.monitoring.traffic.tables import build_status_sections
 from ragauge.monitoring.traffic.verb import build_traffic_status
-from ragauge.scores.results.jobs import JobState
+from ragauge.scores.results.monitoring import JobState
 from ragauge.store.jobs import LEASE_S
 from ragauge.store.store_access import Store, open_store
 

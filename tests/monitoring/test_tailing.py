@@ -15,7 +15,7 @@ from tests.monitoring.serving import Server, waits
 from tests.monitoring.test_settling import LATER, chain, finder, held, passages
 
 from ragauge.monitoring.intake.body_parser import BodyParser
-from ragauge.monitoring.intake.file_tail import TailedFile
+from ragauge.monitoring.intake.receiver import TailedFile
 from ragauge.monitoring.intake.redaction import Redaction
 from ragauge.monitoring.policy import Policy
 from ragauge.monitoring.traffic.trace_assembly import settle_traces
@@ -144,7 +144,7 @@ def test_a_look_that_is_cut_off_repeats_nothing(
         with pytest.raises(KeyboardInterrupt):
             tail_of(store, path, told).read()
     assert store.inbox.load_tail(str(path)).offset == 0
-    monkeypatch.setattr("ragauge.monitoring.intake.file_tail.READ_SIZE_BYTES", 999)
+    monkeypatch.setattr("ragauge.monitoring.intake.receiver.READ_SIZE_BYTES", 999)
 
     def work() -> None:
         with open_store(store.url) as own:

@@ -26,8 +26,7 @@ from ragauge.metrics import catalogue
 from ragauge.metrics.base import Metric, MetricResult
 from ragauge.metrics.catalogue import list_questions, parse_metric
 from ragauge.monitoring.policy import Policy
-from ragauge.monitoring.traffic.traffic_scorer import TrafficScorer
-from ragauge.monitoring.traffic_store import score_without_judge
+from ragauge.monitoring.traffic.traffic_scorer import TrafficScorer, score_without_judge
 from ragauge.scores.results.scorecard import Summary
 from ragauge.scores.summarize import summarize_scores
 from ragauge.store.inbox import DAY_S

@@ -16,7 +16,7 @@ from tests.monitoring.test_projects import OTHER, OWN
 from tests.monitoring.test_watcher import hook
 
 from ragauge.monitoring.drift.drift_job import DriftJob
-from ragauge.monitoring.intake import lines
+from ragauge.monitoring.intake import body_parser
 from ragauge.store.inbox import DAY_S, Batch
 from ragauge.store.store_access import Store
 
@@ -47,7 +47,7 @@ def day(project: str, ago: int) -> Batch:
         {"query_id": f"{project}{ago}-{n}", "query": asked(project, ago, n), "answer": "Yes.", "passages": passages}
         for n in range(A_DAY)
     ]
-    read = lines.parse_lines("\n".join(map(json.dumps, rows)).encode())
+    read = body_parser.parse_lines("\n".join(map(json.dumps, rows)).encode())
     return Batch(time.time() - ago * DAY_S, "responses", read.body, read.parts, project)
 
 

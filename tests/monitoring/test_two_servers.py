@@ -17,7 +17,7 @@ from tests.loopback.server import FaultyServer
 from tests.monitoring.serving import Server, waits
 from tests.monitoring.test_watcher import hook
 
-from ragauge.monitoring.intake import lines
+from ragauge.monitoring.intake import body_parser
 from ragauge.store.inbox import DAY_S, Batch
 from ragauge.store.store_access import Store
 
@@ -69,7 +69,7 @@ def test_two_servers_on_one_store(served: Callable[..., Server], store: Store, t
     its way when the server was killed, and each alert is raised and told once.
     """
     config, acknowledged = tmp_path / "ragauge.yaml", list[str]()
-    found = lines.parse_lines(b"\n".join(request(f"good{n:03}", found=True) for n in range(BEFORE)))
+    found = body_parser.parse_lines(b"\n".join(request(f"good{n:03}", found=True) for n in range(BEFORE)))
     store.inbox.add([Batch(time.time() - DAY_S, "responses", found.body, found.parts)])
     with FaultyServer(latency=0.05) as model, hook(0) as (address, seen):
         config.write_text(CONFIG.format(model=model.url, hook=address))

@@ -21,9 +21,8 @@ from ragauge.core.config.config_loader import read_config
 from ragauge.core.config.monitor import MonitorSection
 from ragauge.core.messages import format_value
 from ragauge.engine.request_stream import iter_arrivals
-from ragauge.monitoring.alerts.alert_records import build_alert_request
 from ragauge.monitoring.alerts.alert_worker import AlertWorker, advance_monitors
-from ragauge.monitoring.alerts.notifications import format_slack_text, send_deliveries
+from ragauge.monitoring.alerts.notifications import build_alert_request, format_slack_text, send_deliveries
 from ragauge.monitoring.alerts.verb import find_alert, list_monitors, resolve_alert
 from ragauge.monitoring.command import app
 from ragauge.monitoring.erasing import erase_traces

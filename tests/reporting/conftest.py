@@ -16,8 +16,7 @@ from ragauge.core.facts import AnswerFacts, Claim, Evidence, ReferenceClaim, Ref
 from ragauge.core.response import Citation, Passage, Response, Run
 from ragauge.core.score import Score
 from ragauge.core.verdict import ExampleVerdict
-from ragauge.scores.results.change import ExampleDelta, SegmentDrop
-from ragauge.scores.results.comparison import Failures, Matched, RunComparison
+from ragauge.scores.results.comparison import ExampleDelta, Failures, Matched, RunComparison, SegmentDrop
 from ragauge.scores.results.overview import (
     Alignment,
     Bin,

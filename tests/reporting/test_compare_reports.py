@@ -16,21 +16,25 @@ from ragauge.comparison.tables.sections import build_comparison_table, build_sec
 from ragauge.comparison.tables.words import describe_comparison, format_overall, format_p_value, format_size
 from ragauge.core.response import Run
 from ragauge.evaluation.scorecard.html import render_comparison
-from ragauge.rendering.encoder import encode
+from ragauge.rendering.json_forms import encode
 from ragauge.rendering.writers.markdown import render_markdown
 from ragauge.rendering.writers.terminal import render_terminal
-from ragauge.scores.results.change import ChangeEffect, ExampleDelta, MetricChange, SegmentDrop, SegmentLoss
 from ragauge.scores.results.comparison import (
     AmountChange,
     BaselineComparison,
+    ChangeEffect,
     ConfigDiff,
+    ExampleDelta,
     Failures,
     Flip,
     Flipped,
     Flips,
     Matched,
+    MetricChange,
     RunComparison,
     SegmentChange,
+    SegmentDrop,
+    SegmentLoss,
     Setting,
     Side,
 )

@@ -10,8 +10,7 @@ from typing import NamedTuple
 
 import pytest
 
-from ragauge.rendering.encoder import encode, find_form, format_json
-from ragauge.rendering.json_forms import FORMS
+from ragauge.rendering.json_forms import FORMS, encode, find_form, format_json
 
 ROOT = Path(__file__).resolve().parents[2]
 KEYS = ROOT / "tests/golden/json_keys.txt"

@@ -11,8 +11,8 @@ from ragauge.comparison.tables.notes import _is_hidden_by_judge_error
 from ragauge.diagnosis.explain.tables import _explain_letters
 from ragauge.rendering.charts.spread import MAX_BAR_WIDTH, MIN_BAR_WIDTH, _place_bars
 from ragauge.rendering.words import difference
-from ragauge.scores.results.change import ChangeEffect, MetricChange
 from ragauge.scores.results.chart import ChartPoint, ReportChart
+from ragauge.scores.results.comparison import ChangeEffect, MetricChange
 from ragauge.scores.results.overview import Bin, MeanEstimate
 from ragauge.stats.weighted import Interval
 from ragauge.studies.charts import draw_study_chart

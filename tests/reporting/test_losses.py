@@ -13,13 +13,12 @@ from ragauge.diagnosis.causes.counterfactuals import RULES_BY_CAUSE
 from ragauge.diagnosis.confirm.tables import describe_experiments
 from ragauge.evaluation.scorecard import tables as scorecard
 from ragauge.evaluation.scorecard.html import render_report
-from ragauge.rendering.encoder import encode
+from ragauge.rendering.json_forms import encode
 from ragauge.rendering.lists import Anchors
 from ragauge.rendering.writers.markdown import render_markdown
 from ragauge.rendering.writers.terminal import render_terminal as written
 from ragauge.scores.results.experiments import AnswerQuality, CauseTally, Confirmed, Experiment, ExperimentOutcome
-from ragauge.scores.results.gap_rows import ClosedBook, Gaps, MetricGaps, Oracle
-from ragauge.scores.results.overview import MeanEstimate
+from ragauge.scores.results.overview import ClosedBook, Gaps, MeanEstimate, MetricGaps, Oracle
 from ragauge.scores.results.scorecard import ScorecardData
 from ragauge.stats.weighted import Interval
 

@@ -8,7 +8,7 @@ from html.parser import HTMLParser
 from ragauge.diagnosis.examples.tables import describe_claim_verdict, describe_missed_documents, split_answer
 from ragauge.evaluation.scorecard.html import render_report
 from ragauge.evaluation.scorecard.tables import build_score_bar, build_sections
-from ragauge.rendering.encoder import encode
+from ragauge.rendering.json_forms import encode
 from ragauge.rendering.writers import markdown as writer
 from ragauge.rendering.writers.terminal import draw_bar as drawn_track
 from ragauge.rendering.writers.terminal import render_terminal

@@ -10,17 +10,15 @@ from dataclasses import replace
 import pytest
 
 from ragauge.comparison.tables.words import describe_against_baseline
-from ragauge.core.readability import Readability
-from ragauge.core.response import Passage, Response
-from ragauge.evaluation.scorecard.segments import list_worst_segments, rank_values
+from ragauge.core.response import Passage, Readability, Response
+from ragauge.evaluation.scorecard.bars import list_worst_segments, rank_values
 from ragauge.evaluation.scorecard.tables import build_sections
-from ragauge.metrics.not_read import explain_unread
+from ragauge.metrics.base import explain_unread
 from ragauge.rendering.verdict_texts import first_thing, outcomes, verdict
 from ragauge.rendering.words import UNNAMED, escape_cell, first_of_layers, ignored, pareto_line, unreadable
 from ragauge.rendering.writers import markdown as writer
 from ragauge.rendering.writers.terminal import render_terminal
-from ragauge.scores.results.change import MetricChange
-from ragauge.scores.results.comparison import Matched
+from ragauge.scores.results.comparison import Matched, MetricChange
 from ragauge.scores.results.overview import MeanEstimate
 from ragauge.scores.results.scorecard import ScorecardData
 from ragauge.stats.weighted import Interval

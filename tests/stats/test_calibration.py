@@ -16,7 +16,7 @@ from ragauge.stats.calibration import (
     assign_folds,
     calibrate,
 )
-from ragauge.stats.offset_logistic import fit_from_offset, inverse_logit
+from ragauge.stats.logistic import fit_from_offset, inverse_logit
 
 Floats = npt.NDArray[np.float64]
 

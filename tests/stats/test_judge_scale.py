@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ragauge.judges.local.judge import read_mean_errors
-from ragauge.stats.judge_error import JudgeMeanError, widen_interval
-from ragauge.stats.judge_scale import SOURCE_SPREAD, SourceScale, find_likely_shares
+from ragauge.stats.judge_error import SOURCE_SPREAD, JudgeMeanError, SourceScale, find_likely_shares, widen_interval
 from ragauge.stats.weighted import Interval
 
 shares = st.floats(0, 1)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from ragauge.core.errors import UsageError
-from ragauge.stats.krippendorff import Scale, compute_krippendorff_alpha
+from ragauge.stats.agreement import Scale, compute_krippendorff_alpha
 
 META = Path(__file__).parents[3] / "shared/data/ragchecker_meta/human_labeled_data.json"
 # four people, twelve units, six gaps

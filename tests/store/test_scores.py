@@ -16,8 +16,8 @@ from ragauge.core.response import Response, Run
 from ragauge.core.score import STATUSES, Score
 from ragauge.metrics.base import MetricResult
 from ragauge.scores.arrays import Columns
-from ragauge.scores.frames import build_cause_frame, build_score_frame
 from ragauge.scores.results.scorecard import Cause, Interval, Summary
+from ragauge.scores.summarize import build_cause_frame, build_score_frame
 from ragauge.store.scores import Column
 from ragauge.store.spool import Record
 from ragauge.store.store_access import Store

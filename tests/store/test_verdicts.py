@@ -8,7 +8,7 @@ import pytest
 from tests.store.test_listings import with_run
 
 import ragauge.store.verdicts as module
-from ragauge.core.readability import Controls, ControlScale, ScaleKey
+from ragauge.core.response import Controls, ControlScale, ScaleKey
 from ragauge.core.verdict import RULE_VERSION, VERDICTS, ExampleVerdict, VerdictCounts
 from ragauge.store.store_access import Store
 from ragauge.store.text_codec import escape_for_frame

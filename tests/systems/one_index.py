@@ -14,7 +14,7 @@ from ragauge.core.example import EvalSet
 from ragauge.core.response import Passage, Response
 from ragauge.evaluation.demo import demo_systems as demo
 from ragauge.evaluation.verbs import evaluate
-from ragauge.models.embedders.wordllama import WordLlamaEmbedder
+from ragauge.models.embedders.base import WordLlamaEmbedder
 from ragauge.systems.base import Question, System
 from ragauge.systems.system_lookup import find_system
 from ragauge.text.sentences import split_sentences

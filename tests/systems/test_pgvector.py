@@ -219,7 +219,7 @@ def test_dropped_connections_cost_no_question(server: Server) -> None:
 def test_run_and_evaluate_from_the_command_line(server: Server, tmp_path: Path) -> None:
     """`ragauge run postgresql://… --evaluate` with the settings in a file: recall is scored, no password is stored."""
     (tmp_path / "my_embed.py").write_text(
-        "from ragauge.models.embedders.wordllama import WordLlamaEmbedder\nmodel = WordLlamaEmbedder()\n"
+        "from ragauge.models.embedders.base import WordLlamaEmbedder\nmodel = WordLlamaEmbedder()\n"
         "def embed(text):\n    return model.embed([text])[0]\n"
     )
     columns = "columns: {doc_id: doc, text: body, embedding: v}"

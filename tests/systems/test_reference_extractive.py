@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ragauge.core.response import Passage
-from ragauge.models.embedders.wordllama import WordLlamaEmbedder
+from ragauge.models.embedders.base import WordLlamaEmbedder
 from ragauge.systems.reference.extractive import (
     REFUSAL,
     ExtractiveGenerator,

@@ -25,7 +25,7 @@ from ragauge.core.errors import UsageError
 from ragauge.core.example import EvalSet, Example, Span
 from ragauge.core.response import Passage, Response
 from ragauge.evaluation.demo.demo_systems import read_documents, read_eval_set
-from ragauge.models.embedders.wordllama import WordLlamaEmbedder
+from ragauge.models.embedders.base import WordLlamaEmbedder
 from ragauge.systems.reference.extractive import REFUSAL
 from ragauge.systems.reference.pipeline import ReferenceConfig, ReferenceRag
 

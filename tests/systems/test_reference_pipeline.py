@@ -12,7 +12,7 @@ from ragauge.core.document import Document
 from ragauge.core.errors import DataError, UnknownName, UsageError
 from ragauge.core.example import Example, Relevant
 from ragauge.core.response import Passage, Response
-from ragauge.models.embedders.wordllama import WordLlamaEmbedder
+from ragauge.models.embedders.base import WordLlamaEmbedder
 from ragauge.systems.reference.extractive import REFUSAL
 from ragauge.systems.reference.pipeline import ReferenceConfig, ReferenceRag, RetrieverName
 from ragauge.text.tokens import count_tokens

@@ -8,7 +8,7 @@ from ragauge.core.document import Document
 from ragauge.core.errors import UnknownName
 from ragauge.core.example import Example
 from ragauge.core.response import Passage
-from ragauge.models.embedders.wordllama import WordLlamaEmbedder
+from ragauge.models.embedders.base import WordLlamaEmbedder
 from ragauge.systems.reference.pipeline import ReferenceConfig, ReferenceRag
 from ragauge.systems.reference.retrievers import Reranker, RerankName, TermWeights, extract_terms
 

@@ -10,7 +10,7 @@ import numpy.typing as npt
 import pytest
 
 from ragauge.core.errors import UsageError
-from ragauge.models.embedders.wordllama import WordLlamaEmbedder
+from ragauge.models.embedders.base import WordLlamaEmbedder
 from ragauge.systems.reference.retrievers import (
     Bm25,
     Dense,

@@ -14,8 +14,8 @@ import pytest
 import ragauge as rg
 from ragauge.core.errors import DataError, StoreError, UnknownName, UsageError
 from ragauge.store.exclusive import lock_file, lock_for_change
+from ragauge.testsets.add.compute import sample_strata
 from ragauge.testsets.set_file import read_set_file
-from ragauge.testsets.stratified_sample import sample_strata
 
 ROWS: list[dict[str, Any]] = [
     {

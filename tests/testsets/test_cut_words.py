@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import ragauge as rg
-from ragauge.testsets.whole_words import list_cut_words, widen_to_words
+from ragauge.testsets.unspaced_words import list_cut_words, widen_to_words
 
 TEXT = "The warranty is two years. It costs 1,250.50 euros – in snake_case, d'une façon. क्षेत्र है। 保修期是两年。"
 

@@ -14,8 +14,7 @@ from ragauge.core.document import Document
 from ragauge.core.example import Example, Relevant
 from ragauge.testsets.corpus_view import CorpusView
 from ragauge.testsets.set_file import SetFile, SetLine, build_line
-from ragauge.testsets.stats.likeness import compare_with_real
-from ragauge.testsets.stats.set_profile import compute_overlap, describe_set
+from ragauge.testsets.stats.set_profile import compare_with_real, compute_overlap, describe_set
 
 TEXTS = {"t": "The Eiffel Tower in Paris was opened in 1889.", "h": "Hubs are grey."}
 

@@ -16,7 +16,7 @@ from ragauge.core.curation import Anchor
 from ragauge.core.document import Document
 from ragauge.testsets.corpus_view import CorpusView
 from ragauge.testsets.generate.draft import Draft, Quote, SourcePassage
-from ragauge.testsets.generate.free_filters import FREE_TESTS, DraftContext, find_fault
+from ragauge.testsets.generate.filters import FREE_TESTS, DraftContext, find_fault
 
 PLANTED, OWN = 40, 0.95
 Item = dict[str, Any]

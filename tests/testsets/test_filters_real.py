@@ -14,7 +14,7 @@ from ragauge.core.curation import Anchor
 from ragauge.core.document import Document
 from ragauge.testsets.corpus_view import CorpusView
 from ragauge.testsets.generate.draft import Draft, Quote, SourcePassage
-from ragauge.testsets.generate.free_filters import DraftContext, find_fault
+from ragauge.testsets.generate.filters import DraftContext, find_fault
 
 DATA = Path(__file__).parents[3] / "shared" / "data"
 pytestmark = [pytest.mark.realdata, pytest.mark.skipif(not DATA.exists(), reason="no public data sets here")]

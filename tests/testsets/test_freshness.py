@@ -17,11 +17,11 @@ from ragauge.core.curation import Anchor, Curation
 from ragauge.core.errors import DataError
 from ragauge.core.example import Example, Relevant, Span
 from ragauge.testsets.check.freshness import SetFreshness, check_freshness, fix_evidence
+from ragauge.testsets.corpus_view import find_quotation as place_of
 from ragauge.testsets.lock import build_lock, build_lock_path, read_lock
-from ragauge.testsets.quote_match import find_quotation as place_of
 from ragauge.testsets.set_file import SetFile, build_line, read_set_file
-from ragauge.testsets.shingles import locate_words
 from ragauge.testsets.stats.set_profile import compute_overlap
+from ragauge.testsets.unspaced_words import locate_words
 
 WORDS = [f"{a}{b}" for a in "bcdfghjklmnprstvz" for b in ("a", "en", "ir", "ol", "ut", "ade", "ine", "osk", "um")]
 

@@ -14,8 +14,7 @@ import ragauge as rg
 from ragauge.core.document import Document
 from ragauge.core.errors import DataError
 from ragauge.testsets.corpus_view import CorpusView, classify_difficulty
-from ragauge.testsets.generate.known_item import count_terms, sample_known_items
-from ragauge.testsets.generate.set_generation import generate_known_items
+from ragauge.testsets.generate.set_generation import count_terms, generate_known_items, sample_known_items
 from ragauge.testsets.unspaced_words import UnspacedWords
 
 SUBJECTS = ("harbour crane vessel anchor", "violin sonata orchestra tempo", "enzyme protein cell membrane")

@@ -8,14 +8,11 @@ from tests.testsets.writing_server import corpus
 
 from ragauge.core.ask import Reply
 from ragauge.core.document import Document
-from ragauge.testsets.corpus_view import CorpusView
-from ragauge.testsets.generate.draft import Brief, Draft, Quote, SourcePassage
-from ragauge.testsets.generate.free_filters import DraftContext, find_context_fault, find_quote_fault
-from ragauge.testsets.generate.judge_filters import list_gold_sentences
+from ragauge.testsets.corpus_view import CorpusView, find_quotation
+from ragauge.testsets.generate.draft import Brief, Draft, PassageSampler, Quote, SourcePassage
+from ragauge.testsets.generate.filters import DraftContext, find_context_fault, find_quote_fault, list_gold_sentences
 from ragauge.testsets.generate.question_writer import build_writer
-from ragauge.testsets.generate.source_samples import PassageSampler
 from ragauge.testsets.generate.write_questions import locate_anchor, write_questions
-from ragauge.testsets.quote_match import find_quotation
 
 TEXT = (
     "The pump was not made for salt water. It lifts 22 litres a second in summer. In winter, when the canal is low and "

@@ -17,9 +17,8 @@ from ragauge.core.errors import UnknownName, UsageError
 from ragauge.core.variation import parse_original_id
 from ragauge.testsets.check.contracts import find_broken_contracts
 from ragauge.testsets.set_file import SetFile, read_set_file
-from ragauge.testsets.vary.base import Variation
 from ragauge.testsets.vary.kinds import KINDS, build_variations
-from ragauge.testsets.vary.variant_set import build_varied_set
+from ragauge.testsets.vary.variant_set import Variation, build_varied_set
 from ragauge.text.tokens import split_words
 
 DOCUMENTS = [

@@ -18,7 +18,7 @@ from ragauge.core.document import Document
 from ragauge.core.errors import DataError, UnknownName, UsageError
 from ragauge.testsets.corpus_view import CorpusView
 from ragauge.testsets.generate.plan import parse_pools, read_plan, sample_manners, select_pool
-from ragauge.testsets.overwrite_rules import check_rejections_file
+from ragauge.testsets.set_writers import check_rejections_file
 
 pytestmark = pytest.mark.server
 (PLAN,) = taken("docs/test-sets.md", "yaml")

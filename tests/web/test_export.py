@@ -23,7 +23,7 @@ from ragauge.dashboard.app import PAGES, create_app
 from ragauge.dashboard.security import Access
 from ragauge.dashboard.serve import serve_dashboard
 from ragauge.dashboard.site import NoSuchPage, Site
-from ragauge.evaluation.overview.default_comparison import compare_with_default
+from ragauge.evaluation.overview.verb import compare_with_default
 from ragauge.verbs.options import UiOptions
 
 NUMBER = re.compile(r"\d+\.\d+")

@@ -17,7 +17,7 @@ import ragauge as rg
 from ragauge.dashboard.app import create_app
 from ragauge.dashboard.security import Access
 from ragauge.dashboard.site import Site
-from ragauge.evaluation.runs.run_progress import RunPaces
+from ragauge.evaluation.runs.run_rows import RunPaces
 from ragauge.store.store_access import open_store
 
 

@@ -114,7 +114,7 @@ COMMANDS = {  # as typed -> the command
     "runs log": CommandEntry("ragauge.comparison.history.command", "log"),
     "runs note": CommandEntry("ragauge.comparison.history.command", "write_note"),
     "runs export": CommandEntry("ragauge.evaluation.runs.command", "export"),
-    "runs delete": CommandEntry("ragauge.monitoring.erase_command", "delete"),
+    "runs delete": CommandEntry("ragauge.monitoring.command", "delete"),
     "store": CommandEntry("", "", "Manage stored model replies, and check that the store is intact."),
     "store cache": CommandEntry("ragauge.evaluation.cache.command", "app"),
     "store check": CommandEntry("ragauge.evaluation.doctor.command", "check_store"),

@@ -26,20 +26,20 @@ from ragauge.scores.estimation import (
     find_detectable_difference,
     run_difference_test,
 )
-from ragauge.scores.frames import select_failures
-from ragauge.scores.results.change import (
+from ragauge.scores.results.comparison import (
     MIN_SEEN,
     SAME,
     UNKNOWN,
     WORSE,
+    AmountChange,
     ChangeEffect,
     ExampleDelta,
+    Failures,
     MetricChange,
     decide_verdict,
 )
-from ragauge.scores.results.comparison import AmountChange, Failures
 from ragauge.scores.results.overview import MeanEstimate
-from ragauge.scores.summarize import NO_ERRORS
+from ragauge.scores.summarize import NO_ERRORS, select_failures
 from ragauge.stats.effects import cohens_h, standardized_difference
 from ragauge.stats.judge_error import JudgeMeanError
 from ragauge.stats.ppi_mean import LabelCorrectedMean

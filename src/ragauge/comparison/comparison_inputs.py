@@ -12,13 +12,12 @@ from ragauge.core.response import Run
 if TYPE_CHECKING:
     import polars as pl
 
-    from ragauge.comparison.flips import FlipGatherer
+    from ragauge.comparison.runs import FlipGatherer
     from ragauge.comparison.score_pairs import PairedScores
     from ragauge.core.response import Response
     from ragauge.metrics.base import Metric
     from ragauge.scores.arrays import ResponseIndex
-    from ragauge.scores.results.change import MetricChange
-    from ragauge.scores.results.comparison import Flips, Matched, Side
+    from ragauge.scores.results.comparison import Flips, Matched, MetricChange, Side
     from ragauge.store.responses import StoredResponse
     from ragauge.store.store_access import Store
 
@@ -46,8 +45,8 @@ def load_flips(
         base_causes: of the baseline.
         both: ids of the examples in both.
     """
-    from ragauge.scores.frames import select_failures
     from ragauge.scores.results.comparison import Flip, Flips
+    from ragauge.scores.summarize import select_failures
 
     new_failures, base_failures = select_failures(new_causes), select_failures(base_causes)
     sides = gathered.find_flips(set(new_failures["query_id"]), set(base_failures["query_id"]), both)
@@ -202,7 +201,7 @@ def _warn_passages(
     store: Store, run: Run, base: Run, pair: PairedScores, changes: Sequence[MetricChange]
 ) -> Iterator[str]:
     """Whether the generators wrote from the same passages, where that matters."""
-    from ragauge.scores.results.change import SAME, UNKNOWN
+    from ragauge.scores.results.comparison import SAME, UNKNOWN
 
     base_ids = set(pair.base.index.query_ids)
     both = [query_id for query_id in pair.new.index.query_ids if query_id in base_ids]

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Literal, get_args
 
-from ragauge.scores.results.change import SAME, UNKNOWN, MetricChange
+from ragauge.scores.results.comparison import SAME, UNKNOWN, MetricChange
 from ragauge.stats.families import benjamini_hochberg
 from ragauge.stats.sign_flips import MIN_FLIPPED
 

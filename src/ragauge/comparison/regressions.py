@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ragauge.diagnosis.findings.concentration import ALPHA, ANSWERABLE_COLUMN
+from ragauge.diagnosis.findings.cause_texts import ALPHA, ANSWERABLE_COLUMN
 from ragauge.scores.arrays import number_values
 from ragauge.scores.estimation import ScoreSample, compute_difference_interval
-from ragauge.scores.results.change import ExampleDelta, SegmentDrop, SegmentLoss
+from ragauge.scores.results.comparison import ExampleDelta, SegmentDrop, SegmentLoss
 from ragauge.scores.segments import MIN_SEGMENT_EXAMPLES, NONE, OTHER
 
 if TYPE_CHECKING:

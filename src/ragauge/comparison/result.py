@@ -12,8 +12,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from ragauge.rendering.sections import ReportSection
-    from ragauge.scores.results.change import MetricChange
-    from ragauge.scores.results.comparison import BaselineComparison, RunComparison, SegmentChange
+    from ragauge.scores.results.comparison import BaselineComparison, MetricChange, RunComparison, SegmentChange
 
 
 class ComparisonResult(PageResult):

@@ -29,8 +29,7 @@ if TYPE_CHECKING:
     from ragauge.comparison.correction import Correction
     from ragauge.comparison.runs import CorrectedChanges, RunComparer
     from ragauge.metrics.base import Metric
-    from ragauge.scores.results.change import MetricChange
-    from ragauge.scores.results.comparison import BaselineComparison, Matched, RunComparison
+    from ragauge.scores.results.comparison import BaselineComparison, Matched, MetricChange, RunComparison
     from ragauge.scores.verdicts import ResponseVerdicts
     from ragauge.store.store_access import Store
 

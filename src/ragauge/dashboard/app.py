@@ -28,7 +28,7 @@ from ragauge.evaluation.scorecard import page as run
 from ragauge.labels.judges import page as judges
 from ragauge.labels.label import page as label
 from ragauge.monitoring import page as monitor
-from ragauge.rendering.encoder import encode, format_json
+from ragauge.rendering.json_forms import encode, format_json
 from ragauge.studies import page as studies
 from ragauge.testsets import page as sets
 from ragauge.version import __version__

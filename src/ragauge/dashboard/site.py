@@ -1,4 +1,4 @@
-"""What all pages share: the store that they show, their addresses, their frame, and the forms that a page comes in."""
+"""What all pages share: store, addresses, frame and forms; and a page that is one list."""
 
 from __future__ import annotations
 
@@ -16,18 +16,21 @@ from ragauge.comparison.history.verb import MAX_NOTE_CHARS
 from ragauge.core.errors import RagaugeError, StoreError, UnknownName, UsageError, find_nearest
 from ragauge.core.messages import format_command, format_duration
 from ragauge.dashboard.security import Access
-from ragauge.evaluation.overview.default_comparison import open_baseline_run
-from ragauge.evaluation.runs.run_progress import RunPaces
+from ragauge.evaluation.overview.verb import open_baseline_run
+from ragauge.evaluation.runs.run_rows import RunPaces
 from ragauge.evaluation.runs.verb import OpenRun, open_run
 from ragauge.evaluation.scorecard import html as report
 from ragauge.evaluation.scorecard.page_cache import ChartCache, PageCache
 from ragauge.rendering.charts.svg import render_with_cache
-from ragauge.rendering.encoder import format_json
+from ragauge.rendering.json_forms import format_json
 from ragauge.rendering.lists import ServedLinks, format_query
+from ragauge.rendering.sections import ReportSection
+from ragauge.rendering.writers.html import render_sections
 
 if TYPE_CHECKING:
     from jinja2 import Environment
     from starlette.datastructures import QueryParams
+
 
 # path and name of what the head of every page leads to
 SECTIONS = (
@@ -265,3 +268,21 @@ def parse_number(options: Mapping[str, str], key: str, minimum: int, otherwise: 
             f"{key}: expected a number of at least {minimum}, got {value[:40]!r}. Write {key}={max(1, minimum)}."
         )
     return int(value)
+
+
+@dataclass(frozen=True)
+class ListPage:
+    """Everything of a kind."""
+
+    site: Site  #: what is served.
+    here: str  #: path of the section of the site that it belongs to.
+    title: str  #: its heading.
+    value: Any  #: what is listed, the newest first.
+    sections: Callable[[Any], Iterable[ReportSection]]  #: makes the list of it.
+    #: address and name of the page that leads to it; () = the head of every page does.
+    above: tuple[tuple[str, str], ...] = ()
+
+    def html(self) -> str:
+        """The page."""
+        rendered = render_sections(self.sections(self.value), ServedLinks(self.site.root, ""))
+        return self.site.render("list.html", self.here, title=self.title, sections=rendered, above=self.above)

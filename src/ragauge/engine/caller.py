@@ -16,9 +16,8 @@ from ragauge.engine.budget import Budget, BudgetReached, Reservation
 from ragauge.engine.prefixes import Prefix, PrefixQueue
 from ragauge.engine.reply_writer import ReplyWriter
 from ragauge.models.endpoints import find_key_variable, hide_keys
-from ragauge.models.errors import MAX_MESSAGE_CHARS
 from ragauge.models.limiter import Limiter
-from ragauge.models.model import FATAL_TROUBLES, TRANSIENT_TROUBLES, CallError, ChatModel
+from ragauge.models.model import FATAL_TROUBLES, MAX_MESSAGE_CHARS, TRANSIENT_TROUBLES, CallError, ChatModel
 from ragauge.store.calls import Call
 
 RETRY_WAITS_S = (0.5, 1, 2, 4, 8, 16, 30)  # seconds before the next try, times a random half to one

@@ -12,7 +12,7 @@ from ragauge.core.errors import DataError, SystemFailed
 from ragauge.core.response import Response
 from ragauge.engine.caller import RetryPolicy
 from ragauge.engine.execute import Progress
-from ragauge.engine.group_commit import GroupCommitWriter
+from ragauge.engine.reply_writer import GroupCommitWriter
 from ragauge.engine.system_caller import DEFAULT_RETRY_POLICY, SystemCaller, SystemRequest
 from ragauge.models.endpoints import ENDPOINTS
 from ragauge.models.limiter import Limiter

@@ -14,8 +14,7 @@ from typing import Literal
 
 from ragauge.core.example import Example
 from ragauge.core.identity import hash_json
-from ragauge.core.readability import MIN_PAIRS, TextKind
-from ragauge.core.response import Passage, Response
+from ragauge.core.response import MIN_PAIRS, Passage, Response, TextKind
 from ragauge.judges.known_texts import KnownText, read_known_texts
 from ragauge.text.characters import UNSPACED
 from ragauge.text.language import guess_language

@@ -13,7 +13,7 @@ from statistics import fmean
 
 from ragauge.core.facts import AnswerFacts, Evidence, ReferenceFacts, RelevanceFacts
 from ragauge.core.identity import hash_json
-from ragauge.core.readability import (
+from ragauge.core.response import (
     CONTROLLED_FACTS,
     PASSAGE_FACTS,
     ControlledFact,

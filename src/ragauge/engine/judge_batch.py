@@ -15,14 +15,12 @@ from typing import Any, TypeVar
 
 from ragauge.core.ask import Ask, Reply
 from ragauge.core.codec import FACTS
-from ragauge.core.criterion import Criterion
 from ragauge.core.document import IndexListing
 from ragauge.core.errors import MissingFile
-from ragauge.core.facts import AnswerFacts, Evidence, JudgeFacts
+from ragauge.core.facts import NO_LABELS, AnswerFacts, Criterion, Evidence, JudgeFacts, LabelFacts
 from ragauge.core.identity import hash_json
-from ragauge.core.label_facts import NO_LABELS, LabelFacts
 from ragauge.core.ranking import Ranking
-from ragauge.core.readability import Controls
+from ragauge.core.response import Controls
 from ragauge.core.verdict import ExampleVerdict
 from ragauge.engine.local_embeddings import EmbedAnswers
 from ragauge.engine.metric_values import decide_response, format_error, measure_facts
@@ -32,7 +30,7 @@ from ragauge.judges.judge import AskGenerator, Judge, answer_asks
 from ragauge.metrics.base import Metric, MetricResult
 from ragauge.metrics.facts import Facts
 from ragauge.metrics.retrieval.ranks import rank_responses
-from ragauge.models.errors import MAX_MESSAGE_CHARS
+from ragauge.models.model import MAX_MESSAGE_CHARS
 from ragauge.scores.results.scorecard import Cause
 from ragauge.store.evidence import Evidences, PackedEvidence
 from ragauge.store.responses import StoredResponse

@@ -176,7 +176,7 @@ def build_judge_note(
     if judge_id is None:
         return JudgeNote("")
     if judge_id.startswith("people:"):
-        from ragauge.judges.people import judge as people
+        from ragauge.judges import people
 
         return people.build_judge_note(judge_id)
     judge_progress = judge_progress or JudgeProgress()

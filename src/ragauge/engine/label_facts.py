@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 
 from ragauge.core.errors import RagaugeError
-from ragauge.core.facts import JudgeFacts
+from ragauge.core.facts import NO_LABELS, JudgeFacts, LabelFacts
 from ragauge.core.label import SCORE_PREFIX, Label
-from ragauge.core.label_facts import NO_LABELS, LabelFacts
 from ragauge.core.verdict import ExampleVerdict
 from ragauge.engine.label_questions import build_key, resolve_question
 from ragauge.engine.metric_values import decide_response
 from ragauge.judges.inputs import build_inputs
 from ragauge.judges.judge import answer_asks
-from ragauge.judges.people.judge import LABEL_QUESTIONS, PeopleJudge, collect_votes
+from ragauge.judges.people import LABEL_QUESTIONS, PeopleJudge, collect_votes
 from ragauge.metrics.facts import Facts
 from ragauge.scores.results.scorecard import Cause
 from ragauge.store.database import split_batches

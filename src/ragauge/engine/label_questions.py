@@ -25,7 +25,7 @@ from ragauge.core.label import (
 )
 from ragauge.core.response import REDACTED
 from ragauge.judges.judge import Judge
-from ragauge.judges.people.judge import SPLIT, PeopleJudge, collect_votes, find_majority, is_unclear
+from ragauge.judges.people import SPLIT, PeopleJudge, collect_votes, find_majority, is_unclear
 from ragauge.metrics.base import Metric, MetricResult
 from ragauge.metrics.catalogue import get_definition, parse_metric
 from ragauge.metrics.facts import FACT_INPUTS

@@ -37,7 +37,7 @@ class EmbedAnswers:
 
     def _load_embedder(self) -> Embedder:
         if self._embedder is None:
-            from ragauge.models.embedders.wordllama import WordLlamaEmbedder
+            from ragauge.models.embedders.base import WordLlamaEmbedder
 
             self._embedder = WordLlamaEmbedder()
         return self._embedder

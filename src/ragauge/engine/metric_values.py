@@ -16,7 +16,7 @@ from ragauge.metrics.base import Metric, MetricResult
 from ragauge.metrics.catalogue import list_questions
 from ragauge.metrics.facts import Facts
 from ragauge.metrics.measure import measure_all, measure_metric
-from ragauge.models.errors import MAX_MESSAGE_CHARS
+from ragauge.models.model import MAX_MESSAGE_CHARS
 from ragauge.scores.results.scorecard import Cause
 from ragauge.store.responses import StoredResponse
 

@@ -12,7 +12,7 @@ from typing import Any, Generic, TypeVar
 
 from ragauge.core.ask import Ask, ModelName, Reply
 from ragauge.core.errors import UsageError
-from ragauge.core.readability import Controls
+from ragauge.core.response import Controls
 from ragauge.engine.ask_router import AskRouter, StoredReplies
 from ragauge.engine.budget import Budget, BudgetReached
 from ragauge.engine.caller import CallCounts, Caller, Purpose, RetryPolicy

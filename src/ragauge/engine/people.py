@@ -12,7 +12,7 @@ from ragauge.core.label import SCORE_PREFIX, Label, Part, format_part, select_la
 from ragauge.engine.judge_batch import Work, judge_batch
 from ragauge.engine.label_questions import build_key
 from ragauge.judges.inputs import VerifyAnswer, build_inputs
-from ragauge.judges.people.judge import LABEL_QUESTIONS, NO_GUIDELINE, PREFIX, PeopleJudge, collect_votes, is_unclear
+from ragauge.judges.people import LABEL_QUESTIONS, NO_GUIDELINE, PREFIX, PeopleJudge, collect_votes, is_unclear
 from ragauge.metrics.catalogue import list_questions, parse_metric
 from ragauge.readers.answers import build_unlabeled_row
 from ragauge.scores.estimation import MIN_LABELS

@@ -7,10 +7,10 @@ from array import array
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from ragauge.core.criterion import Criterion
 from ragauge.core.document import IndexListing
 from ragauge.core.errors import UsageError
-from ragauge.core.readability import Controls
+from ragauge.core.facts import Criterion
+from ragauge.core.response import Controls
 from ragauge.judges.judge import Judge, can_give_scores
 from ragauge.metrics.base import Metric
 from ragauge.metrics.catalogue import is_own, list_questions, require_code

@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from ragauge.core.errors import JudgeError, RagaugeError, StoreError
-from ragauge.engine import worker_protocol as wire
+from ragauge.engine import worker as wire
 from ragauge.engine.caller import CallCounts
 from ragauge.engine.judge_batch import BatchResult, JudgedResponse, Work
 from ragauge.engine.worker import Task, judge_numbers

@@ -36,7 +36,7 @@ def build_retriever(name: RetrieverName, ids: Sequence[str], texts: Sequence[str
     """BM25, the embedded model's vectors searched exactly, or both fused, over texts by id."""
     if name == "bm25":
         return Bm25(ids, texts)
-    from ragauge.models.embedders.wordllama import WordLlamaEmbedder
+    from ragauge.models.embedders.base import WordLlamaEmbedder
 
     embed = WordLlamaEmbedder().embed
     dense = Dense(ids, embed(list(texts)), embed)
@@ -63,7 +63,7 @@ def compute_embedding_price(model: str, tokens: int) -> float:
 
 def build_local_embedder() -> Embedder:
     """The embedder in the package."""
-    from ragauge.models.embedders.wordllama import WordLlamaEmbedder
+    from ragauge.models.embedders.base import WordLlamaEmbedder
 
     return WordLlamaEmbedder()
 

@@ -9,7 +9,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 
 from ragauge.core.identity import hash_json
-from ragauge.core.readability import build_request_key
+from ragauge.core.response import build_request_key
 from ragauge.engine.control_pairs import Source, build_source
 from ragauge.store.store_access import Store
 

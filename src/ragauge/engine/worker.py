@@ -1,8 +1,4 @@
-"""A worker process: reads numbers of responses, judges them from the store, writes what it found. It stores nothing.
-
-Requests and answers are lines of JSON on its standard input and output. It ends when its input does, so that none
-outlives its owner.
-"""
+"""A worker process that judges responses, and the lines between it and its owner."""
 
 from __future__ import annotations
 
@@ -12,22 +8,84 @@ import os
 import signal
 import sys
 import time
+from base64 import b64decode, b64encode
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
 from typing import IO, Any
 
 from ragauge.core.codec import from_json_value
-from ragauge.core.criterion import Criterion
 from ragauge.core.errors import JudgeError, RagaugeError, UsageError
+from ragauge.core.facts import Criterion
+from ragauge.core.identity import to_json_value
 from ragauge.core.object_lookup import find_object
-from ragauge.engine import worker_protocol as wire
-from ragauge.engine.judge_batch import BatchResult, Work, judge_batch
+from ragauge.core.verdict import ExampleVerdict
+from ragauge.engine.judge_batch import BatchResult, JudgedResponse, Work, judge_batch
 from ragauge.engine.judges import build_judge
 from ragauge.engine.label_facts import read_label_facts
 from ragauge.engine.local_embeddings import EmbedAnswers
+from ragauge.metrics.base import MetricResult
 from ragauge.metrics.catalogue import parse_metric, register_object
+from ragauge.scores.results.scorecard import Cause
+from ragauge.store.evidence import PackedEvidence
 from ragauge.store.store_access import Store, open_store
+
+
+def encode_result(result: BatchResult) -> str:
+    """The result as JSON on one line."""
+    counts = [result.n_asked, result.reused, result.failed]
+    return json.dumps([counts, [_encode_response(response) for response in result.judged]], separators=(",", ":"))
+
+
+def decode_result(line: str) -> BatchResult:
+    """The result that `encode_result` wrote."""
+    (n_asked, reused, failed), encoded = json.loads(line)
+    return BatchResult(tuple(_decode_response(entry) for entry in encoded), n_asked, reused, failed)
+
+
+def _encode_response(response: JudgedResponse) -> list[Any]:
+    evidence = [
+        [
+            e.key,
+            e.question,
+            e.question_version,
+            e.judge_id,
+            e.judge_repeat,
+            e.failed,
+            _encode_bytes(e.body),
+            _encode_bytes(e.replies),
+        ]
+        for e in response.evidence
+    ]
+    measured = [[m.status, m.value, m.numerator, m.denominator, m.low, m.high, m.reason] for m in response.measured]
+    causes = [None if cause is None else to_json_value(cause) for cause in (response.cause, response.unjudged)]
+    verdicts = [to_json_value(verdict) for verdict in (response.verdict, response.unjudged_verdict)]
+    return [response.response_no, response.mark, evidence, measured, *causes, *verdicts]
+
+
+def _decode_response(entry: list[Any]) -> JudgedResponse:
+    number, mark, evidence, measured, *causes, verdict, unjudged_verdict = entry
+    cause, unjudged = (None if entry is None else from_json_value(Cause, entry) for entry in causes)
+    return JudgedResponse(
+        number,
+        tuple(_decode_evidence(fields) for fields in evidence),
+        tuple(MetricResult(*fields) for fields in measured),
+        cause,
+        unjudged,
+        mark,
+        from_json_value(ExampleVerdict, verdict),
+        from_json_value(ExampleVerdict, unjudged_verdict),
+    )
+
+
+def _encode_bytes(value: bytes | None) -> str | None:
+    return None if value is None else b64encode(value).decode("ascii")
+
+
+def _decode_evidence(fields: list[Any]) -> PackedEvidence:
+    key, question, version, judge_id, repeat, failed, body, replies = fields
+    reply_keys = None if replies is None else b64decode(replies)
+    return PackedEvidence(key, question, version, judge_id, repeat, failed, b64decode(body), reply_keys)
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +162,7 @@ def serve_requests(requests: IO[str], answers: IO[str]) -> None:
         for line in requests:
             started = time.perf_counter()
             try:
-                result = wire.encode_result(judge_numbers(json.loads(line), work, store))
+                result = encode_result(judge_numbers(json.loads(line), work, store))
             except RagaugeError as error:
                 _send_message(answers, {"error": str(error), "kind": type(error).__name__})
                 continue

@@ -1,4 +1,4 @@
-"""Whether enough calls were answered for a rule on what a call takes: its time, tokens and price, failed or not."""
+"""What a check decides where calls of a run failed."""
 
 from __future__ import annotations
 
@@ -14,7 +14,12 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
+    from ragauge.comparison.score_pairs import PairedScores
+    from ragauge.core.response import Run
+    from ragauge.store.store_access import Store
+
     Mask = npt.NDArray[np.bool_]
+
 
 AnySample = MeanDifference | UnpairedDifference | MetricLevel
 
@@ -78,3 +83,22 @@ class FailedCalls:
 
 def _count_values(sample: AnySample) -> int:
     return sample.new.scored + sample.base.scored if isinstance(sample, UnpairedDifference) else sample.scored
+
+
+def find_unanswered(store: Store, run: Run, judge_id: str | None) -> frozenset[str]:
+    """Ids of the examples without a response, as the causes say, by this judge or else the last."""
+    from ragauge.comparison.comparability import FAILED_CALLS_NAME
+
+    judges = store.scores.judges(run.run_id)
+    by = judge_id if judge_id is None or judge_id in judges else next(iter(judges), None)
+    frame = store.causes.load_frame(run.run_id, by)
+    return frozenset(frame.filter(frame["cause"] == FAILED_CALLS_NAME)["query_id"])
+
+
+def find_failed_calls(
+    store: Store, run: Run, base: Run | None, judge_id: str | None, paired: PairedScores | None
+) -> FailedCalls:
+    """Those of the run, and those of the baseline by their ids in the run where they are matched by question."""
+    theirs = frozenset[str]() if base is None else find_unanswered(store, base, judge_id)
+    renamed = {} if paired is None else paired.renamed
+    return FailedCalls(find_unanswered(store, run, judge_id), frozenset(renamed.get(name, name) for name in theirs))

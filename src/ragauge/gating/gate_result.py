@@ -70,7 +70,7 @@ class GateResult(ShownResult):
 
     def explain(self) -> str:
         """The arithmetic of every check with its numbers put in."""
-        from ragauge.gating.tables.gate_explain import format_explanation
+        from ragauge.gating.tables.gate import format_explanation
 
         return format_explanation(self.gated)
 

@@ -13,7 +13,7 @@ from ragauge.core.errors import ConfigError, DataError, UnknownName, UsageError
 from ragauge.core.messages import format_count
 from ragauge.core.response import Run
 from ragauge.evaluation.scorecard.result import Scorecard
-from ragauge.gating.failed_call_counts import find_failed_calls, find_unanswered
+from ragauge.gating.failed_calls import find_failed_calls, find_unanswered
 from ragauge.gating.gate_result import GateResult
 from ragauge.verbs.columns import StoredColumns
 from ragauge.verbs.coroutines import make_async

@@ -9,9 +9,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from ragauge.core.criterion import Criterion, VisibleField
 from ragauge.core.example import Example, Turn, select_visible_turns
-from ragauge.core.facts import AnswerFacts, JudgeFacts
+from ragauge.core.facts import AnswerFacts, Criterion, JudgeFacts, VisibleField
 from ragauge.core.human_labels import LabeledAnswer
 from ragauge.core.identity import hash_json, to_json_value
 from ragauge.core.response import REDACTED, Response

@@ -11,7 +11,7 @@ from ragauge.metrics.criterion import build_criterion_class, declare_criterion
 
 if TYPE_CHECKING:
     from ragauge.core.config.config_loader import ConfigFile
-    from ragauge.core.criterion import Criterion
+    from ragauge.core.facts import Criterion
 
 
 def register_criteria(file: ConfigFile) -> tuple[tuple[Metric, ...], tuple[DataError, ...]]:

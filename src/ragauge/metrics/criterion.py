@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
-from ragauge.core.criterion import Criterion, CriterionVerdict
+from ragauge.core.facts import Criterion, CriterionVerdict
 from ragauge.core.identity import hash_json, to_json_value
 from ragauge.metrics.base import Measures, Metric, MetricResult
 from ragauge.metrics.own_class import Declaration, OwnMetric, build_metric_class

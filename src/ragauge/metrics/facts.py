@@ -8,14 +8,11 @@ from operator import attrgetter
 from typing import Any
 
 from ragauge.core.example import Example
-from ragauge.core.facts import AnswerFacts, Claim, Evidence, Rating, ReferenceClaim
-from ragauge.core.label_facts import NO_LABELS, LabelFacts
+from ragauge.core.facts import NO_LABELS, AnswerFacts, Claim, Evidence, LabelFacts, Rating, ReferenceClaim
 from ragauge.core.ranking import Ranking
-from ragauge.core.readability import Readability
-from ragauge.core.response import REDACTED, Response
-from ragauge.metrics.base import Failed, NotApplicable, NotAsked, NotRead
+from ragauge.core.response import REDACTED, Readability, Response
+from ragauge.metrics.base import Failed, NotApplicable, NotAsked, NotRead, explain_unread
 from ragauge.metrics.char_spans import find_char_spans, find_token_spans
-from ragauge.metrics.not_read import explain_unread
 from ragauge.metrics.retrieval.ranks import rank_chunks
 from ragauge.metrics.specifics import mark_used_passages
 from ragauge.metrics.topics import explain_no_relevance

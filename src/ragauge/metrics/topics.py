@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ragauge.core.facts import Evidence, RelevanceFacts
-from ragauge.core.readability import Readability
+from ragauge.core.response import Readability
 from ragauge.metrics.base import NotApplicable
 from ragauge.text.tokens import has_topic
 

@@ -36,11 +36,11 @@ def build_embedder(name: ModelName) -> ChatModel:
         MissingExtra: its library is not installed.
     """
     if name.provider == "google":
-        from ragauge.models.embedders.remote import build_google_embedder
+        from ragauge.models.embedders.base import build_google_embedder
 
         return build_google_embedder(name)
     if name.provider in EMBEDDERS:
-        from ragauge.models.embedders.remote import build_openai_embedder
+        from ragauge.models.embedders.base import build_openai_embedder
 
         return build_openai_embedder(name)
     raise UnknownName("provider of embeddings", name.provider, EMBEDDERS)

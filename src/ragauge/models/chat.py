@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from ragauge.core.ask import Ask, ModelName, Reply, Usage
 from ragauge.models.endpoints import hide_keys, is_own_host, list_known_keys, remove_keys
-from ragauge.models.errors import build_call_error
-from ragauge.models.model import CallError
+from ragauge.models.model import CallError, build_call_error
 from ragauge.models.prompt_cache import is_schema_first, needs_cache_mark
 
 if TYPE_CHECKING:

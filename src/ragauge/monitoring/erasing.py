@@ -15,7 +15,7 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 from ragauge.core.errors import UnknownName, UsageError
 from ragauge.engine.label_questions import build_key
 from ragauge.engine.request_stream import get_traffic_day as day_of_run
-from ragauge.monitoring.intake import lines
+from ragauge.monitoring.intake import body_parser
 from ragauge.monitoring.intake.otlp_decoder import decode_attributes
 from ragauge.monitoring.traffic.trace_assembly import format_day
 from ragauge.readers.traces.spans import TRACE_ID
@@ -168,7 +168,7 @@ def _find_by_value(batch: Batch, name: str, value: str) -> Iterator[str]:
         for line in batch.body.split(b"\n"):
             row = json.loads(line)
             if _has_value(row, name, value):
-                yield lines.get_row_id(row, line)
+                yield body_parser.get_row_id(row, line)
         return
     for resource, item in _iterate_items(batch):
         attribute_values = {**decode_attributes(resource.attributes), **decode_attributes(item.attributes)}
@@ -209,7 +209,7 @@ def _remove_traces(batch: Batch, trace_ids: Collection[str]) -> bytes:
     """What is left of a batch without some traces, and without spans that judge them; b"" = nothing."""
     if batch.signal == "responses":
         remaining = [
-            line for line in batch.body.split(b"\n") if lines.get_row_id(json.loads(line), line) not in trace_ids
+            line for line in batch.body.split(b"\n") if body_parser.get_row_id(json.loads(line), line) not in trace_ids
         ]
         return b"\n".join(remaining)
     ids = {bytes.fromhex(trace_id) for trace_id in trace_ids if TRACE_ID.fullmatch(trace_id)}

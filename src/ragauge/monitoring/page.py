@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ragauge.core.errors import UnknownName
 from ragauge.core.messages import format_count
-from ragauge.dashboard.list_page import ListPage
-from ragauge.dashboard.site import NoSuchPage, Site, Table, parse_number, parse_options
+from ragauge.dashboard.site import ListPage, NoSuchPage, Site, Table, parse_number, parse_options
 from ragauge.evaluation.scorecard.html import build_sections_context
 from ragauge.monitoring.alerts import tables as reporting
 from ragauge.monitoring.alerts import verb as monitor_alerts
@@ -20,7 +19,7 @@ from ragauge.monitoring.drift.verb import monitor_drift, monitor_mark
 from ragauge.monitoring.replay.verb import NoTrafficError, read_section
 from ragauge.monitoring.traffic import tables as told
 from ragauge.monitoring.traffic.verb import build_traffic_status, find_trace, load_trace_page
-from ragauge.rendering.encoder import encode
+from ragauge.rendering.json_forms import encode
 from ragauge.rendering.lists import ServedLinks, decode_name, format_query
 from ragauge.rendering.sections import ReportSection
 from ragauge.rendering.words import opened
@@ -218,7 +217,7 @@ def build_trace_page(site: Site, params: QueryParams, trace: str) -> TracePage:
     parse_options(params, ())
     story = _find_story(site, decode_name(trace))
     try:
-        from ragauge.monitoring.intake.raw import load_raw_spans
+        from ragauge.monitoring.intake.receiver import load_raw_spans
     except ImportError:  # without the extra `monitor`
         return TracePage(site, story, None)
     return TracePage(site, story, load_raw_spans(story.trace_id, site.store))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from ragauge.core.document_names import match_document_names
+from ragauge.core.document import match_document_names
 from ragauge.core.example import Example
 from ragauge.core.response import Response
 

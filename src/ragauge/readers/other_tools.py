@@ -1,26 +1,80 @@
-"""Files of other evaluation tools whose rows have a shape of their own: deepeval, promptfoo, RAGChecker.
-
-deepeval: in its CSV and JSONL the texts of a list stand in one, joined by `|`.
-
-promptfoo: results of `promptfoo eval -o FILE`, JSON, JSON lines or CSV; variables of a test, and what came of it.
-
-RAGChecker's meta-evaluation files: one question a row with the answers of two systems, model1 and model2.
-
-RAGChecker's own inputs and outputs, {"results": [...]}, need no reader: their columns are among the aliases.
-"""
+"""Files of other evaluation tools: deepeval, promptfoo, RAGChecker, Langfuse and Phoenix."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from itertools import groupby
 from typing import Any
 
 from ragauge.core.errors import UsageError
-from ragauge.core.values import BadValue, Notes, decode_cell
-from ragauge.readers import langfuse
+from ragauge.core.values import BadValue, Notes, decode_cell, is_null
 from ragauge.readers.aliases import GOLDEN, list_field_names, to_snake_case
 from ragauge.readers.lines import Row
-from ragauge.readers.payloads import PASSAGE_KEYS, QUERY_KEYS, is_langsmith, is_mlflow, parse_output
+from ragauge.readers.payloads import (
+    PASSAGE_KEYS,
+    QUERY_KEYS,
+    find_first_value,
+    is_langsmith,
+    is_mlflow,
+    parse_input,
+    parse_output,
+    unpack_payload,
+)
+
+ENTRY = ("input", "output", "expected_output", "metadata")  # columns of Langfuse that hold JSON
+
+
+def is_export(columns: Iterable[str]) -> bool:
+    """Whether the columns are those of Langfuse's exports: an input with what came of it, or with what should."""
+    names = {to_snake_case(column) for column in columns}
+    return "input" in names and not names.isdisjoint(ENTRY[1:])
+
+
+def unpack_json(row: Row) -> Row:
+    """The row with its JSON as objects; one that holds nothing of its own stays a text: an answer may be JSON."""
+    columns = {column: to_snake_case(column) for column in row}
+    opened_cells = {column: unpack_payload(row[column], column) for column, name in columns.items() if name in ENTRY}
+    objects = {column: value for column, value in opened_cells.items() if isinstance(value, Mapping)}
+    payloads = {
+        column: value
+        for column, value in objects.items()
+        if columns[column] in ("input", "metadata") or parse_output(value) or not isinstance(row[column], str)
+    }
+    return {**row, **payloads} if payloads else row
+
+
+def read_row(row: Row) -> Row:
+    """A row of such objects with question, answer, reference and passages as columns of their own."""
+    payload_columns = {
+        to_snake_case(column): (column, value) for column, value in row.items() if isinstance(value, Mapping)
+    }
+    column, payload = payload_columns.get("input", ("", {}))
+    out = {name: value for name, value in row.items() if name != column}
+    question = parse_input(payload)
+    if payload and "query" not in question:
+        return row  # the reader says that there is none
+    out |= question
+    for name in ("output", "expected_output"):
+        column, payload = payload_columns.get(name, ("", {}))
+        fields = parse_output(payload)
+        if fields:
+            del out[column]
+        if name == "output":
+            out |= fields
+        elif "answer" in fields:
+            out["reference_answer"] = fields["answer"]
+    passage_lists = (
+        find_first_value(payload_columns[name][1], PASSAGE_KEYS)
+        for name in ("input", "metadata")
+        if name in payload_columns
+    )
+    if out.get("passages") is None and (
+        passages := next((candidate for candidate in passage_lists if candidate is not None), None)
+    ):
+        out["passages"] = passages
+    return out
+
 
 JOINED_COLUMNS = frozenset({"retrieval_context", "context"})
 DEEPEVAL_TOKENS = {"input_token_count": "input", "output_token_count": "output"}
@@ -230,6 +284,81 @@ def detect_tool(columns: tuple[str, ...]) -> str:
         "deepeval": is_deepeval,
         "ragchecker": is_ragchecker,
         "promptfoo": is_promptfoo,
-        "langfuse": langfuse.is_export,
+        "langfuse": is_export,
     }
     return next((name for name, is_match in readers.items() if is_match(columns)), "")
+
+
+IDS = ("context.span_id", "context.trace_id")
+TEXTS = ("reference", "document", "context")  # what versions of Phoenix call a retrieved text
+DOCUMENT_COLUMNS = frozenset({"document_position", "document_score"})
+DOUBT_MESSAGE = (
+    "column {column} is read as the right answer. In a table of Phoenix it is what was retrieved: "
+    "--map passages={column}."
+)
+
+
+def merge_search_rows(rows: Iterator[tuple[int, Row]], named_columns: Collection[str]) -> Iterator[tuple[int, Row]]:
+    """The rows, those of Phoenix's tables by our names; the documents of one search as one row.
+
+    Args:
+        rows: of a source.
+        named_columns: columns that the user named, which stay as they are.
+    """
+    for key, group in groupby(rows, lambda numbered: _get_search_id(numbered[1])):
+        if not key:
+            yield from ((n, _rename_columns(row, named_columns)) for n, row in group)
+            continue
+        search_rows = list(group)
+        n, first = search_rows[0]
+        passages = [passage for _, row in search_rows if (passage := _build_passage(row)) is not None]
+        other_fields = {
+            name: value for name, value in first.items() if not _is_phoenix_column(name, first) or name in named_columns
+        }
+        yield n, {**other_fields, "passages": passages}
+
+
+def describe_doubt(read: Mapping[str, str], named_columns: Collection[str]) -> str:
+    """What to say of a reference that may be one of Phoenix's; "" of any other table.
+
+    Args:
+        read: our field -> the column that is read as it.
+        named_columns: columns that the user named.
+    """
+    columns = [read.get(field, "") for field in ("query", "answer", "reference_answer")]
+    unsure = list(map(to_snake_case, columns)) == ["input", "output", "reference"] and "passages" not in read
+    return DOUBT_MESSAGE.format(column=columns[-1]) if unsure and columns[-1] not in named_columns else ""
+
+
+def _is_phoenix(row: Row) -> bool:
+    return any(name in row for name in IDS) and "input" in row and any(name in row for name in TEXTS)
+
+
+def _get_search_id(row: Row) -> str:
+    """Which search a row holds a document of; "" where it holds no document."""
+    if not _is_phoenix(row) or DOCUMENT_COLUMNS.isdisjoint(row):
+        return ""
+    return str(next(row[name] for name in IDS if name in row))
+
+
+def _is_phoenix_column(name: str, row: Row) -> bool:
+    """Whether a column is Phoenix's own: an id, or of one document."""
+    return name in IDS or name.startswith("document_") or name == next(text for text in TEXTS if text in row)
+
+
+def _rename_columns(row: Row, named_columns: Collection[str]) -> Row:
+    if not _is_phoenix(row):
+        return row
+    text = next(name for name in TEXTS if name in row)
+    if text in named_columns:
+        return row
+    other_fields = {name: value for name, value in row.items() if name in named_columns or name not in (*IDS, text)}
+    return {**other_fields, "passages": row[text]}
+
+
+def _build_passage(row: Row) -> Row | None:
+    text = row[next(name for name in TEXTS if name in row)]
+    if is_null(text):
+        return None
+    score = row.get("document_score")
+    return {"text": text} | ({} if is_null(score) else {"score": score})

@@ -13,7 +13,9 @@ from ragauge.core.errors import find_nearest
 from ragauge.core.example import Example
 from ragauge.core.response import Passage, Record, Response
 from ragauge.core.values import BadValue, Notes, get_nested_value, is_null, parse_scalar
-from ragauge.readers import langfuse, other_tools, payloads, phoenix
+from ragauge.readers import other_tools, payloads
+from ragauge.readers import other_tools as langfuse
+from ragauge.readers import other_tools as phoenix
 from ragauge.readers.aliases import (
     RESPONSE_FIELDS,
     ColumnGroup,
@@ -26,7 +28,6 @@ from ragauge.readers.aliases import (
     plan_set_columns,
 )
 from ragauge.readers.chats import CONTEXT_MARKER_EXAMPLE, ChatRows, ContextMarker, PromptSigns
-from ragauge.readers.column_lists import NamedTexts, find_named_texts, gather_lists
 from ragauge.readers.fields import (
     build_example,
     build_response,
@@ -44,7 +45,7 @@ from ragauge.readers.passage_rows import PassageRows
 from ragauge.readers.passages import parse_passages
 from ragauge.readers.payloads import get_role, parse_output
 from ragauge.readers.relevance import LABEL_FIELDS, LabelSplitter, list_ids, select_marked_ids
-from ragauge.readers.row_ids import RowIds
+from ragauge.readers.row_ids import NamedTexts, RowIds, find_named_texts, gather_lists
 from ragauge.text.citation_marks import add_answer_citations
 
 RESPONSE, LABELS = frozenset(RESPONSE_FIELDS), frozenset(LABEL_FIELDS)

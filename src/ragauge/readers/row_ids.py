@@ -1,16 +1,21 @@
-"""The id of every row: as given, else made from its question; and which rows are refused for theirs."""
+"""Columns that belong together, and the id of every row."""
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Any, Literal
 
 from ragauge.core.example import Example
 from ragauge.core.identity import derive_query_id
 from ragauge.core.messages import format_count
 from ragauge.core.response import Response
-from ragauge.readers.lines import Rows
+from ragauge.core.values import LIST_TYPES, Notes, decode_cell, is_null
+from ragauge.readers.aliases import ColumnGroup, list_field_names, to_snake_case
+from ragauge.readers.lines import Row, Rows
 from ragauge.readers.passage_rows import PassageRows
 
 
@@ -113,3 +118,144 @@ class RowIds:
                 f"named by its order, such as {self._first_copy!r}. Another order of the {self._rows.units} swaps such "
                 "names; a query_id of your own does not."
             )
+
+
+LIST_FIELDS = (  # fields that hold several of a kind
+    "passages",
+    "retrieved_ids",
+    "candidates",
+    "references",
+    "reference_answer",
+    "reference_claims",
+    "aspects",
+    "criteria",
+    "relevant",
+    "relevant_chunks",
+    "relevant_texts",
+)
+PAIR_SIZE = 2
+LIST_NAMES = frozenset(name for field in LIST_FIELDS for name in list_field_names(field))
+NUMBERED_COLUMN = re.compile(r"(?P<stem>.*?[^\W\d_])[\W_]*(?P<n>\d{1,2})\W*")
+
+
+def gather_lists(
+    rows: Iterator[tuple[int, Row]], mapped: Mapping[str, str], named_columns: Collection[str]
+) -> Iterator[tuple[int, Row]]:
+    """The rows, each list in one column.
+
+    Args:
+        rows: of a source.
+        mapped: our field -> column, or several.
+        named_columns: columns that the user named, which stay as they are.
+    """
+    several = tuple(columns for columns in mapped.values() if isinstance(columns, ColumnGroup))
+    taken = frozenset(named_columns)
+    for n, row in rows:
+        families = _find_families(tuple(row), taken)
+        if not families and not several:
+            yield n, row
+            continue
+        grouped_columns = {column for columns in families.values() for column in columns}
+        out = {column: value for column, value in row.items() if column not in grouped_columns}
+        out |= {name: _join_cells([row[column] for column in columns]) for name, columns in families.items()}
+        for columns in several:
+            if existing := [column for column in columns.names if column in row]:
+                out[columns] = _join_cells([row[column] for column in existing])
+        yield n, out
+
+
+def _join_cells(cells: Sequence[Any]) -> list[Any] | None:
+    """What the cells hold, in order; None where all are null."""
+    filled = [cell for cell in cells if not is_null(cell)]
+    lists = (list(cell) if isinstance(cell, LIST_TYPES) else [cell] for cell in filled)
+    joined = [item for values in lists for item in values if not (isinstance(item, str) and not item.strip())]
+    return joined if filled else None
+
+
+@lru_cache(maxsize=256)
+def _find_families(columns: tuple[str, ...], taken: frozenset[str]) -> dict[str, tuple[str, ...]]:
+    """Name of a list -> its columns in order: those that are numbered from 0 or 1, behind one without a number."""
+    numbered: dict[str, dict[int, str]] = {}
+    spelled = {to_snake_case(column): column for column in columns if column not in taken}
+    for column in spelled.values():
+        match = NUMBERED_COLUMN.fullmatch(column.strip())
+        name = _find_list_name(to_snake_case(match["stem"])) if match is not None else ""
+        if match is not None and name:
+            numbered.setdefault(name, {}).setdefault(int(match["n"]), column)
+    out = {}
+    for name, family in numbered.items():
+        first = spelled.get(name)
+        if first is not None or min(family) <= 1:
+            out[first or name] = (*([first] if first else []), *(family[n] for n in sorted(family)))
+    return out
+
+
+def _find_list_name(stem: str) -> str:
+    """The name of a list of what a stem names: context, passages; "" where it names no list."""
+    return next((form for form in (stem, f"{stem}s", stem.removesuffix("s")) if form in LIST_NAMES), "")
+
+
+ID_NAMES = frozenset(list_field_names("retrieved_ids"))
+PASSAGE_NAMES = frozenset(list_field_names("passages"))
+NAME = re.compile(r"\S{1,300}|[^\n]{1,200}\.\w{1,5}")  # of a document: without blanks, or a file
+
+
+@dataclass(frozen=True, slots=True)
+class NamedTexts:
+    """Of two columns that might hold the passages, the one with their texts and the one with names alone."""
+
+    texts: str
+    names: str
+    # in every row that was looked at: each text has its name, all have one name, or anything else
+    match: Literal["each", "all", "none"]
+
+    @property
+    def notice(self) -> str:
+        """What is read from which of the two."""
+        if self.match == "none":
+            ids = f"without ids: {self.names} holds names alone, and not one for each text."
+        else:
+            ids = f"their ids from {self.names}, which holds names alone."
+        return f"the passages are read from {self.texts}, {ids}"
+
+    def list_ids(self, row: Row) -> list[Any] | None:
+        """The name of each text of a row; None where nothing tells which is whose."""
+        names, texts = _list_texts(row.get(self.names)), _list_texts(row.get(self.texts))
+        if self.match == "none" or names is None or texts is None:
+            return None
+        return names if self.match == "each" or len(names) != 1 else names * len(texts)
+
+
+def find_named_texts(rows: Sequence[Row], mapped: Mapping[str, str]) -> NamedTexts | None:
+    """Which column holds the passages where several are called so; None where there are not two, or nothing tells.
+
+    Args:
+        rows: the first of a source.
+        mapped: our field -> column, as the user has it.
+    """
+    columns = dict.fromkeys(column for row in rows for column in row if to_snake_case(column) in PASSAGE_NAMES)
+    others = any(to_snake_case(column) in ID_NAMES for row in rows for column in row)
+    if len(columns) != PAIR_SIZE or others or not {"passages", "retrieved_ids"}.isdisjoint(mapped):
+        return None
+    lists = {column: [_list_texts(row.get(column)) for row in rows] for column in columns}
+    names = [column for column, cell_texts in lists.items() if _are_all_names(cell_texts)]
+    texts = [column for column in columns if column not in names and any(lists[column])]
+    if len(names) != 1 or len(texts) != 1:
+        return None
+    sizes = [
+        (len(cell_names or ()), len(cell_texts or ()))
+        for cell_names, cell_texts in zip(lists[names[0]], lists[texts[0]], strict=True)
+    ]
+    if all(n_names == n_texts for n_names, n_texts in sizes):
+        return NamedTexts(texts[0], names[0], "each")
+    return NamedTexts(texts[0], names[0], "all" if all(n_names == 1 for n_names, _ in sizes) else "none")
+
+
+def _list_texts(value: Any) -> list[Any] | None:
+    value = decode_cell(value, "", Notes(cells=True)) if isinstance(value, str) else value
+    return None if is_null(value) else list(value) if isinstance(value, LIST_TYPES) else [value]
+
+
+def _are_all_names(lists: Sequence[list[Any] | None]) -> bool:
+    items = [item for texts in lists for item in texts or ()]
+    return bool(items) and all(isinstance(item, str) and NAME.fullmatch(item.strip()) for item in items)

@@ -103,9 +103,9 @@ def read_set(source: Any, *, name: str | None = None, **how: Any) -> EvalSet:
         examples.setdefault(record.example.query_id, record.example)
     version = None
     if isinstance(source, str | Path) and Path(source).is_dir():
-        from ragauge.readers import beir
+        from ragauge.readers import rankings
 
-        version = beir.compute_fingerprint(Path(source))
+        version = rankings.compute_fingerprint(Path(source))
     return EvalSet(name or derive_name(source), tuple(examples.values()), version)
 
 
@@ -267,12 +267,12 @@ def _read_mapping(source: Mapping[Any, Any]) -> Rows:
 
 
 def _read_folder(path: Path, split: str | None) -> Rows:
-    from ragauge.readers import beir
+    from ragauge.readers import rankings
 
-    if not beir.is_beir_folder(path):
+    if not rankings.is_beir_folder(path):
         problem = "the folder is not a BEIR data set (queries.jsonl, qrels/test.tsv)."
         raise DataError(problem, source=str(path), hint=ACCEPTED)
-    return beir.read(path, split)
+    return rankings.read(path, split)
 
 
 def _read_file(path: Path, *, without_retrieval: bool = False) -> Rows:

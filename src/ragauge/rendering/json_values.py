@@ -11,8 +11,7 @@ if TYPE_CHECKING:
     from ragauge.evaluation.overview.run_counts import RunCounts
     from ragauge.gating.result import Check, Gated
     from ragauge.scores.judge_check import CheckedJudge, Differs, JudgeCheck
-    from ragauge.scores.results.change import MetricChange
-    from ragauge.scores.results.comparison import RunComparison
+    from ragauge.scores.results.comparison import MetricChange, RunComparison
     from ragauge.scores.results.experiments import CauseTally, Confirmed, ExperimentOutcome
     from ragauge.scores.results.explanation import ExampleExplained
     from ragauge.scores.results.history_rows import HistoryRow
@@ -181,7 +180,7 @@ class UnpairedSizes(NamedTuple):
 
 def unpaired(outcome: Gated) -> UnpairedSizes | None:
     """The sizes of both samples; None where examples are paired."""
-    from ragauge.gating.tables.unpaired_samples import describe_unpaired
+    from ragauge.gating.tables.gate_failures import describe_unpaired
 
     return None if outcome.sizes is None else UnpairedSizes(*outcome.sizes, describe_unpaired(outcome))
 

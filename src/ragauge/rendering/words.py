@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from ragauge.core.messages import UNITS, format_count, format_metric_value, format_signed, format_value
 from ragauge.core.score import STATUSES
-from ragauge.metrics.not_read import UNREAD
-from ragauge.scores.results.change import MetricChange
+from ragauge.metrics.base import UNREAD
+from ragauge.scores.results.comparison import MetricChange
 from ragauge.scores.results.overview import Alignment, MeanEstimate
 from ragauge.scores.results.scorecard import Finding, Interval, ScorecardData, Summary
 from ragauge.scores.segments import compute_shortfall
@@ -17,7 +17,7 @@ from ragauge.stats.judge_error import WITH_ERROR
 from ragauge.stats.ppi_mean import LabelCorrectedMean
 
 if TYPE_CHECKING:
-    from ragauge.scores.results.change import MetricChange
+    from ragauge.scores.results.comparison import MetricChange
 
 LAYERS: Mapping[str, str] = {
     "retrieval": "Retrieval: was the evidence found?",

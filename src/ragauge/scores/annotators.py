@@ -7,8 +7,7 @@ from collections.abc import Hashable, Mapping, Sequence
 
 from ragauge.core.human_labels import LabeledAnswer
 from ragauge.scores.agreement import LABEL_ORDER, Agreement, AgreementFigure, Weights, compute_agreement
-from ragauge.stats.alternative_annotator import AlternativeAnnotator, alternative_annotator
-from ragauge.stats.krippendorff import Scale, compute_krippendorff_alpha
+from ragauge.stats.agreement import AlternativeAnnotator, Scale, alternative_annotator, compute_krippendorff_alpha
 
 EPSILONS = (0.1, 0.15, 0.2)
 

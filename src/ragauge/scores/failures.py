@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 from ragauge.core.messages import format_count
 from ragauge.scores.arrays import ResponseIndex, number_values
 from ragauge.scores.categories import CategoryCollector, CategoryColumn
-from ragauge.scores.frames import find_first_failures
 from ragauge.scores.results.scorecard import Cause
+from ragauge.scores.summarize import find_first_failures
 
 if TYPE_CHECKING:
     import numpy as np

@@ -11,8 +11,7 @@ from typing import Literal, NamedTuple, TypeVar
 
 from ragauge.core.messages import format_metric_value, format_signed, format_value
 from ragauge.metrics.catalogue import parse_metric
-from ragauge.scores.results.change import BETTER, CHANGED, SAME, WORSE, MetricChange
-from ragauge.scores.results.comparison import RunComparison
+from ragauge.scores.results.comparison import BETTER, CHANGED, SAME, WORSE, MetricChange, RunComparison
 from ragauge.scores.results.scorecard import Reading, Summary
 from ragauge.stats.judge_error import WITH_ERROR
 

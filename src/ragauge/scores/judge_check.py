@@ -27,9 +27,8 @@ from ragauge.scores.annotators import (
 )
 from ragauge.scores.detection_quality import Detection, Probabilities, assess_probabilities, measure_detection
 from ragauge.scores.label_scores import hash_example
-from ragauge.stats.alternative_annotator import AlternativeAnnotator
+from ragauge.stats.agreement import AlternativeAnnotator, Scale
 from ragauge.stats.judge_error import JudgeMeanError
-from ragauge.stats.krippendorff import Scale
 
 RECORDED_PREFIX = "recorded:"  # begins the id of a judge whose verdicts stand in the labelled file
 NO_CLAIMS_REASON = "it finds nothing to check"

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from math import log, sqrt
 from typing import TYPE_CHECKING
 
-from ragauge.stats.offset_logistic import fit_from_offset, inverse_logit
+from ragauge.stats.logistic import fit_from_offset, inverse_logit
 
 if TYPE_CHECKING:
     import numpy as np

@@ -14,8 +14,8 @@ from ragauge.core.codec import decode_json, encode_json
 from ragauge.core.document import IndexListing
 from ragauge.core.example import Example
 from ragauge.core.identity import to_canonical_json
-from ragauge.scores.frames import build_cause_frame
 from ragauge.scores.results.scorecard import UNCLEAR, Cause
+from ragauge.scores.summarize import build_cause_frame
 from ragauge.store.database import Database, build_in_condition, iter_matching_rows, iter_raw_rows, split_batches
 from ragauge.store.names import find_judge_no, find_run_no, put_judges
 from ragauge.store.responses import find_response_no, parse_stored_response

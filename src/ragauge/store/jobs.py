@@ -9,7 +9,7 @@ from typing import Any
 
 from sqlalchemy import select, update
 
-from ragauge.scores.results.jobs import Job, JobState
+from ragauge.scores.results.monitoring import Job, JobState
 from ragauge.store.database import Database
 from ragauge.store.job_schema import jobs
 

@@ -13,9 +13,9 @@ from sqlalchemy import delete, exists, or_, select, update
 
 from ragauge.core.errors import UnknownName
 from ragauge.monitoring.series.label_correction import CorrectedDay
+from ragauge.monitoring.series.monitor_specs import Resolution
 from ragauge.monitoring.series.monitor_tracker import Alert, TrackerState
 from ragauge.monitoring.series.series import ALL, Segment, Series
-from ragauge.monitoring.series.states import Resolution
 from ragauge.store.database import Database
 from ragauge.store.monitor_schema import alerts, deliveries, series, silences
 from ragauge.store.text_codec import pack_text, unpack_text

@@ -6,7 +6,7 @@ from datetime import UTC, date, datetime
 
 from sqlalchemy import delete, func, select
 
-from ragauge.monitoring.drift.normal_ranges import MarkedPeriod
+from ragauge.monitoring.drift.compute import MarkedPeriod
 from ragauge.store.database import Database
 from ragauge.store.job_schema import periods
 

@@ -18,7 +18,7 @@ from ragauge.store.schema import examples, runs, set_examples, sets
 from ragauge.store.schema import texts as text_rows
 from ragauge.store.spool import compute_query_key, iter_group_values, pack_groups
 from ragauge.store.text_codec import hash_text, pack_text, unpack_text
-from ragauge.testsets.curate.set_versions import SetVersion
+from ragauge.testsets.curate.compute import SetVersion
 
 
 class Texts:

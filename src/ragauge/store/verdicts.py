@@ -11,7 +11,7 @@ from sqlalchemy import ColumnElement, Connection, and_, exists, or_, select
 
 from ragauge.core.codec import from_json_value
 from ragauge.core.identity import to_canonical_json, to_json_value
-from ragauge.core.readability import Controls, ControlScale
+from ragauge.core.response import Controls, ControlScale
 from ragauge.core.verdict import RULE_VERSION, VERDICTS, ExampleVerdict
 from ragauge.store.database import Database, iter_matching_rows, iter_raw_rows, split_batches
 from ragauge.store.names import find_judge_no, find_run_no, put_judges, put_reasons

@@ -1,24 +1,79 @@
-"""Carries out a study: the trials that are not complete, one after the other, each kept whole or not at all."""
+"""Carries out a study trial by trial, for every kind of study that offers a trial maker."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from ragauge.core.errors import RagaugeError, StoreError, UsageError
-from ragauge.core.example import EvalSet
+from ragauge.core.example import EvalSet, Example
 from ragauge.core.messages import format_count
 from ragauge.core.response import Response, Run
 from ragauge.core.study import Measurement, Study, Trial
 from ragauge.engine.plan import save_own_declarations
-from ragauge.metrics.base import MetricResult
+from ragauge.metrics.base import Metric, MetricResult
 from ragauge.metrics.catalogue import parse_metric
 from ragauge.store.scores import Column
 from ragauge.store.store_access import Store
-from ragauge.studies.maker import OpenTrial, TrialMaker
+from ragauge.studies.figures import StudyKind
+
+
+class OpenTrial(Protocol):
+    """A trial that is made ready: chunks are cut, vectors computed, an index built."""
+
+    config: Mapping[str, Any]  #: the settings for the record of its run.
+    metrics: Sequence[Metric]  #: what it scores; every answer has one result for each, in this order.
+
+    def answers(self, examples: Sequence[Example]) -> Iterable[tuple[Response, Sequence[MetricResult]]]:
+        """A response to every example, with its scores; nothing where the trial has measurements alone.
+
+        Scores come with the responses, and not from the engine, since a component is scored by what no response holds:
+        the tokens of whole documents, the true distances of all vectors. For metrics of ordinary facts call
+        `ragauge.metrics.measure.measure_all`. Ids alone will do for passages.
+        """
+
+    def measurements(self) -> Sequence[Measurement]:
+        """What was measured of the trial as a whole; asked for after the answers."""
+
+    def close(self) -> None:
+        """Gives back what the trial holds; called once, whatever became of it."""
+
+
+class TrialMaker(ABC):
+    """Makes the trials of one kind of study."""
+
+    kind: StudyKind  #: what decides, costs and is told; two studies of one name must be of one kind.
+    #: the settings that all trials share, as JSON types. They identify the study: with other ones a study of the same
+    #: name is not continued.
+    fixed: Mapping[str, Any]
+
+    @abstractmethod
+    def name(self, parameters: Mapping[str, Any]) -> str:
+        """What a trial is called: unique for its parameters, such as token:overlap=0:size=400."""
+
+    @abstractmethod
+    def open(self, parameters: Mapping[str, Any]) -> OpenTrial:
+        """Makes a trial ready. What it raises is kept as the reason why the trial failed; the study goes on."""
+
+    def groups(self, grid: Sequence[Mapping[str, Any]]) -> Iterable[Sequence[Mapping[str, Any]]]:
+        """The trials still to make, in the order and the groups in which they are open together; each alone here."""
+        return ([parameters] for parameters in grid)
+
+    def find_skip_reason(self, parameters: Mapping[str, Any]) -> str:
+        """Why a trial need not be made, known from those before it; "" = it is needed. Asked before its group is open.
+
+        Such a trial is kept as pruned, with this reason.
+        """
+        del parameters
+        return ""
+
+    def prepare_group(self, opened: Sequence[OpenTrial]) -> None:  # noqa: B027 - most kinds have nothing to do
+        """Called once a group, when all of it is open; what it raises fails the whole group."""
+
 
 Say = Callable[[str], None]
 T = TypeVar("T")

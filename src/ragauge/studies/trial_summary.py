@@ -1,21 +1,21 @@
-"""What the trials of a study say together: means, differences to a base, which may be best, which to take."""
+"""What the trials of a study say together: means, tests against the baseline, and the objective."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from math import isfinite, isnan
+from typing import TYPE_CHECKING, Any
 
-from ragauge.core.errors import DataError
+from ragauge.core.errors import DataError, UsageError
 from ragauge.core.score import STATUSES
 from ragauge.core.study import Trial
 from ragauge.metrics.base import Metric
 from ragauge.metrics.catalogue import parse_metric
 from ragauge.scores.arrays import Columns, ScoreColumns
-from ragauge.stats.families import compare_rivals
+from ragauge.stats.families import compare_rivals, compute_p_values_against, plan_checkpoints, spend_alpha
 from ragauge.studies.front import Knee, compute_shared_means, find_knee, find_pareto_front, round_unnoticed
-from ragauge.studies.means import build_measured_means, compute_trial_means, get_score_column
-from ragauge.studies.objective import compute_score_span
+from ragauge.studies.means import ALL, TrialMean, build_measured_means, compute_trial_means, get_score_column
 from ragauge.studies.recommendation import (
     RaceOutcome,
     Recommendation,
@@ -30,8 +30,73 @@ from ragauge.studies.recommendation import (
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
+    import polars as pl
 
     Floats = npt.NDArray[np.float64]
+
+
+def parse_objective(value: Any) -> Metric:
+    """An objective as it is written: a metric's name, or {"composite": {name: weight}}.
+
+    Raises:
+        UnknownName: no such metric.
+        UsageError: a weight that is not above 0, a metric that a composite does not take, no direction, another shape.
+
+    >>> str(parse_objective({"composite": {"exact_match": 3, "token_f1": 1}}))
+    'composite:of=exact_match+token_f1:weights=3+1'
+    """
+    if isinstance(value, Mapping) and set(value) == {"composite"} and isinstance(value["composite"], Mapping):
+        weights_by_metric = value["composite"]
+        weights = [
+            f"{weight:g}" if isinstance(weight, int | float) else str(weight) for weight in weights_by_metric.values()
+        ]
+        weight_suffix = "" if len(set(weights)) == 1 and weights[0] == "1" else f":weights={'+'.join(weights)}"
+        value = f"composite:of={'+'.join(map(str, weights_by_metric))}{weight_suffix}"
+    if not isinstance(value, str | Metric):
+        raise UsageError(f"objective: expected a metric, or composite: {{metric: weight}}, got {value!r}.")
+    metric = parse_metric(value) if isinstance(value, str) else value
+    if metric.direction == "neither":
+        raise UsageError(f"objective: {metric} has no better direction. Choose a metric that has one.")
+    return metric
+
+
+def compute_score_bounds(metric: Metric, frame: pl.DataFrame, order: Sequence[str]) -> tuple[Floats, Floats]:
+    """The least and the most that each example's score may be, larger is better: the sign is turned where less is.
+
+    Args:
+        metric: whose scores.
+        frame: scores of a trial: query_id, metric, status, value, low, high.
+        order: the examples wanted.
+
+    Returns:
+        Shapes (len(order),) twice: equal where the score is known, bounds where a failed call hides it, NaN where it is
+        undefined, not there, or hidden and without a bound, as latency and cost are.
+    """
+    import numpy as np
+
+    row_by_id = {query_id: n for n, query_id in enumerate(order)}
+    limits = np.full((2, len(order)), np.nan)
+    range_low, range_high = metric.range
+    rows = frame.filter(frame["metric"] == str(metric)).select("query_id", "status", "value", "low", "high")
+    for query_id, status, value, low, high in rows.iter_rows():
+        if (n := row_by_id.get(query_id)) is None:
+            continue
+        if status == "scored":
+            limits[:, n] = value
+        elif status == "failed":
+            bounds = (range_low if _is_missing(low) else low, range_high if _is_missing(high) else high)
+            limits[:, n] = bounds if isfinite(bounds[1] - bounds[0]) else np.nan
+    return (-limits[1], -limits[0]) if metric.direction == "lower" else (limits[0], limits[1])
+
+
+def compute_score_span(metric: Metric) -> float:
+    """Greatest less least possible score; 0 where there is no bound."""
+    low, high = metric.range
+    return high - low if isfinite(high - low) else 0.0
+
+
+def _is_missing(value: float | None) -> bool:
+    return value is None or isnan(value)
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,3 +250,71 @@ def compute_column_bounds(columns: Sequence[Columns], metric: Metric) -> tuple[F
         limits.append(np.column_stack(rows))
     low, high = limits
     return (-high, -low) if metric.direction == "lower" else (low, high)
+
+
+ALPHA = 0.05  # of the set that may be the best, over all looks of a race
+JUST_ABOVE = 0.0501  # the least p-value of what may be the best, where its draws round otherwise
+
+
+def compute_look_shares(n: int, *, raced: bool) -> tuple[float, ...]:
+    """The chance of an error that each look at n examples (clusters) may spend; without a race there is one look."""
+    stops = plan_checkpoints(n) if raced else (n,)
+    return spend_alpha([stop / n for stop in stops], ALPHA)
+
+
+def add_base_tests(
+    means: Sequence[TrialMean],
+    scores: Mapping[str, ScoreColumns],
+    metric: Metric,
+    base: str,
+    reading: StudyReading,
+    *,
+    raced: bool,
+) -> tuple[TrialMean, ...]:
+    """The means over all examples with p-values of the test that decides which trials may be the best.
+
+    p = one-sided, corrected over all rivals of the worse of the two, and over the looks of a race
+
+    So p lies below .05 only where the better of the pair surely beats the other, which then is not in the best set.
+
+    Args:
+        means: of the trials, with differences to the base.
+        scores: trial -> its scores.
+        metric: what decides.
+        base: the trial that others are compared with.
+        reading: what was decided.
+        raced: whether there were looks on the way.
+    """
+    import numpy as np
+
+    names = [name for name in reading.trials if name in scores]
+    if base not in names:
+        return tuple(means)
+    columns = [get_score_column(scores[name], str(metric)) for name in names]
+    low, high = compute_column_bounds(columns, metric)
+    base_index, clusters = names.index(base), columns[0].cluster
+    one_sided = compute_p_values_against(low, base_index, high, clusters=clusters, span=compute_score_span(metric))
+    n = len(low) if clusters is None else len(np.unique(clusters))
+    scale = ALPHA / compute_look_shares(n, raced=raced)[-1]
+    better = _compare_with_base(low, high, base_index)
+    p_values = {
+        name: None if p is None else _align_p_value(min(1.0, p * scale), base if better[j] else name, reading)
+        for j, (name, p) in enumerate(zip(names, one_sided, strict=True))
+    }
+    return tuple(
+        replace(mean, p_value=p_values.get(mean.trial)) if mean.segment == ALL and mean.difference is not None else mean
+        for mean in means
+    )
+
+
+def _compare_with_base(low: npt.NDArray[np.float64], high: npt.NDArray[np.float64], base_index: int) -> list[bool]:
+    """Which columns are better than the one at `base_index` by the examples that both have."""
+    import numpy as np
+
+    gaps = low - high[:, [base_index]]
+    return [bool(np.nansum(gaps[:, j]) > 0) for j in range(low.shape[1])]
+
+
+def _align_p_value(p: float, worse: str, reading: StudyReading) -> float:
+    """The p-value on the side of .05 that the decision took, where the two differ by rounding of their draws."""
+    return max(p, JUST_ABOVE) if worse in reading.best_set else p

@@ -1,4 +1,4 @@
-"""Studies in the store: made, listed, removed."""
+"""Studies in the store: their kinds, and how they are opened, listed and deleted."""
 
 from __future__ import annotations
 
@@ -6,7 +6,13 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from ragauge.core.errors import UnknownName
+from ragauge.studies.ann.compute import ANN
+from ragauge.studies.chunking.compute import CHUNKING
+from ragauge.studies.embeddings.compute import EMBEDDINGS
+from ragauge.studies.figures import StudyKind
 from ragauge.studies.options import OpenStudyOptions
+from ragauge.studies.sweep.compute import SWEEP
 from ragauge.verbs.option_specs import expand_options
 from ragauge.verbs.sources import resolve_store_url
 
@@ -16,7 +22,7 @@ if TYPE_CHECKING:
     from ragauge.core.example import EvalSet
     from ragauge.core.study import Study, Trial
     from ragauge.store.store_access import Store
-    from ragauge.studies.maker import TrialMaker
+    from ragauge.studies.conduct import TrialMaker
     from ragauge.studies.result import StudyResult
 
 
@@ -117,7 +123,6 @@ def open_study(options: OpenStudyOptions) -> StudyResult:
     from ragauge.scores.arrays import ScoreArrays
     from ragauge.store.store_access import open_store
     from ragauge.studies.figures import StudySummary
-    from ragauge.studies.kinds import find_study_kind
     from ragauge.studies.result import StudyResult
 
     with open_store(resolve_store_url(options.store)) as opened_store:
@@ -163,3 +168,17 @@ def _build_masks(segments: pl.DataFrame | None) -> dict[str, Any]:
             for value in segments[column].drop_nulls().unique(maintain_order=True)
         }
     )
+
+
+KINDS: Mapping[str, StudyKind] = {kind.name: kind for kind in (CHUNKING, EMBEDDINGS, SWEEP, ANN)}
+
+
+def find_study_kind(name: str) -> StudyKind:
+    """A kind by its name.
+
+    Raises:
+        UnknownName: none of this name is declared.
+    """
+    if name not in KINDS:
+        raise UnknownName("kind of study", name, KINDS, "The study was made by another version of ragauge.")
+    return KINDS[name]

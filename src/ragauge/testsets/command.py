@@ -33,7 +33,7 @@ from ragauge.verbs.command_output import (
 from ragauge.verbs.evaluate_options import PrepareOptions
 
 if TYPE_CHECKING:
-    from ragauge.testsets.prepare.prepare import PreparedSet
+    from ragauge.testsets.preparation import PreparedSet
 
 app = typer.Typer(help="Create, check and curate eval sets.", no_args_is_help=True)
 MAX_LISTED_FAILURES = 20

@@ -16,7 +16,7 @@ from ragauge.core.identity import normalize_text, to_json_value
 from ragauge.core.jsonl_files import open_text_writer
 from ragauge.testsets.check.evidence_location import EvidenceSpan, Locator, read_evidence
 from ragauge.testsets.set_file import SetFile, SetLine
-from ragauge.testsets.shingles import hash_shingles, locate_words
+from ragauge.testsets.unspaced_words import hash_shingles, locate_words
 
 FORMAT = 1
 MAX_SAMPLED_SHINGLES = 64  # of a document's shingles the smallest, by which a renamed one is found

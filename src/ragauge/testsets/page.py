@@ -7,18 +7,17 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from ragauge.core.errors import UnknownName, UsageError
-from ragauge.dashboard.list_page import ListPage
-from ragauge.dashboard.site import NoSuchPage, Site, Table, parse_number, parse_options
+from ragauge.dashboard.site import ListPage, NoSuchPage, Site, Table, parse_number, parse_options
 from ragauge.rendering.lists import ServedLinks, encode_set_name, format_query
 from ragauge.rendering.writers.html import render_sections
-from ragauge.testsets.curate.set_inventory import (
+from ragauge.testsets.curate.tables import build_example_row, build_list_sections, build_set_sections, encode_set
+from ragauge.testsets.curate.verb import (
+    SetDiff,
     diff_stored_sets,
     list_stored_sets,
     load_stored_examples,
     load_stored_set,
 )
-from ragauge.testsets.curate.tables import build_example_row, build_list_sections, build_set_sections, encode_set
-from ragauge.testsets.curate.verb import SetDiff
 from ragauge.testsets.tables import build_difference_sections, list_differences
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Literal
 
-from ragauge.core.document_names import FileName
+from ragauge.core.document import FileName
 from ragauge.core.messages import format_command, format_count, format_value
 from ragauge.rendering.sections import ReportColumn, ReportSection, ReportTable, build_columns
 from ragauge.rendering.words import make_safe, to_line

@@ -1,15 +1,16 @@
-"""Words of scripts that are written without spaces, found from a corpus alone: no dictionary of any language."""
+"""Words of a corpus without spaces, stretches widened to whole words, and texts as hashed runs of words."""
 
 from __future__ import annotations
 
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
-from functools import cached_property
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache, cached_property, lru_cache
+from hashlib import blake2b
 from math import inf, log
 
-from ragauge.text.characters import UNSPACED
+from ragauge.text.characters import UNSPACED, build_mark_ranges
 
 UNSPACED_RUN = re.compile(rf"[{UNSPACED}]+")
 MAX_LETTERS = 8  # of a word, a letter with its marks counted once
@@ -144,3 +145,122 @@ def _cut_run(letters: list[str], weights: Mapping[str, float]) -> list[str]:
         words.append("".join(letters[start:end]))
         end = start
     return words[::-1]
+
+
+REACH_CHARS = 200  # characters on either side that are looked at: no word is longer
+
+
+@cache
+def _compile_word_pattern() -> re.Pattern[str]:
+    """Letters with their marks, digits, and commas and points between digits; scripts without spaces have no edges."""
+    return re.compile(rf"(?:[^\W_{UNSPACED}]|[{build_mark_ranges()}]|(?<=\d)[.,](?=\d))+")
+
+
+def find_word_around(text: str, position: int) -> tuple[int, int] | None:
+    """The word that a place between two characters lies inside of, as (start, end); None at an edge or outside."""
+    if not 0 < position < len(text):
+        return None
+    low = max(0, position - REACH_CHARS)
+    for match in _compile_word_pattern().finditer(text, low, min(len(text), position + REACH_CHARS)):
+        if match.start() >= position:
+            return None
+        if match.end() > position:
+            return match.span()
+    return None
+
+
+def widen_to_words(text: str, start: int, end: int) -> tuple[int, int]:
+    """A stretch widened to the edges of the words that it begins and ends in.
+
+    >>> text = "The warranty is two years."
+    >>> start, end = widen_to_words(text, 6, 22)
+    >>> text[6:22], text[start:end]
+    ('rranty is two ye', 'warranty is two years')
+    >>> widen_to_words(text, 4, 25)
+    (4, 25)
+    """
+    first, last = find_word_around(text, start), find_word_around(text, end)
+    return (first[0] if first else start), (last[1] if last else end)
+
+
+def list_cut_words(text: str, start: int, end: int) -> list[tuple[str, str]]:
+    """(what the stretch holds of it, the word) of each word that it begins or ends inside of.
+
+    >>> list_cut_words("The warranty is two years.", 6, 22)
+    [('rranty', 'warranty'), ('ye', 'years')]
+    """
+    words = dict.fromkeys(filter(None, (find_word_around(text, start), find_word_around(text, end))))
+    return [(text[max(low, start) : min(high, end)], text[low:high]) for low, high in words]
+
+
+SHINGLE_WORDS = 4  # words of a shingle
+CLUSTERS = re.compile(r"\S+|\s+")  # nothing is composed across white space
+WORD = re.compile(rf"[{UNSPACED}]|[^\W{UNSPACED}]+")
+
+
+def locate_words(text: str) -> list[tuple[str, int, int]]:
+    r"""(word, start, end) of each word: folded as NFKC and by case, punctuation aside; places are those in the text.
+
+    A letter and its accents are one letter, whether the text writes them as one character (NFC) or as several (NFD).
+
+    >>> locate_words("Caf\u00e9 Noir"), locate_words("Cafe\u0301 Noir")
+    ([('café', 0, 4), ('noir', 5, 9)], [('café', 0, 5), ('noir', 6, 10)])
+    """
+    if unicodedata.is_normalized("NFC", text):
+        matches = ((match.group(), match.start(), match.end()) for match in WORD.finditer(text))
+    else:
+        form, edges = _compose_text(text)
+        matches = ((match.group(), edges[match.start()], edges[match.end()]) for match in WORD.finditer(form))
+    return [(_fold_word(word), start, end) for word, start, end in matches]
+
+
+def _compose_text(text: str) -> tuple[str, list[int]]:
+    """A text as NFC, and the place in the text that each of its characters and its end begins at."""
+    forms: list[str] = []
+    edges: list[int] = []
+    for match in CLUSTERS.finditer(text):
+        for start, letter in _split_shingles_letters(match.group()):
+            form, begin = unicodedata.normalize("NFC", letter), match.start() + start
+            forms.append(form)
+            if form == letter:
+                edges += range(begin, begin + len(letter))
+            else:  # what is left beside the letter ends with it
+                edges += [begin, *[begin + len(letter)] * (len(form) - 1)]
+    return "".join(forms), [*edges, len(text)]
+
+
+def _split_shingles_letters(text: str) -> Iterator[tuple[int, str]]:
+    """(start, characters) that NFC looks at together: a letter with its accents, the parts of a Hangul syllable."""
+    if unicodedata.is_normalized("NFC", text):
+        yield 0, text
+        return
+    start, form = 0, ""
+    for n, sign in enumerate(text):
+        longer = unicodedata.normalize("NFC", text[start : n + 1])
+        alone = not unicodedata.combining(sign) and longer == form + unicodedata.normalize("NFC", sign)
+        if n and alone:
+            yield start, text[start:n]
+            start, longer = n, unicodedata.normalize("NFC", sign)
+        form = longer
+    yield start, text[start:]
+
+
+@lru_cache(maxsize=65_536)
+def _fold_word(word: str) -> str:
+    return word.lower() if word.isascii() else unicodedata.normalize("NFKC", word).casefold()
+
+
+def hash_shingles(words: Sequence[str]) -> list[str]:
+    """The hash of each run of four words, 16 hexadecimal digits; of fewer words one hash.
+
+    >>> len(hash_shingles("the hub has two lights".split())), len(hash_shingles(["hub"])), hash_shingles([])
+    (2, 1, [])
+    """
+    if len(words) < SHINGLE_WORDS:
+        return [hash_run(" ".join(words))] if words else []
+    return [hash_run(" ".join(words[n : n + SHINGLE_WORDS])) for n in range(len(words) - SHINGLE_WORDS + 1)]
+
+
+def hash_run(text: str) -> str:
+    """Of words with a space between them, 16 hexadecimal digits."""
+    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from ragauge.core.response import Citation, Passage, Response
-from ragauge.text.cited_names import SOURCE_WORD, PassageNames
+from ragauge.text.names import SOURCE_WORD, PassageNames
 from ragauge.text.sentences import SOURCE, split_sentences
 from ragauge.text.source_notes import find_footer, find_source_spans
 

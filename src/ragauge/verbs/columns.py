@@ -1,14 +1,11 @@
-"""What is stored of a run, read a piece at a time, so that nothing grows with the number of examples.
-
-Two runs whose ids have nothing in common, such as two captures: the same questions make them the same examples.
-"""
+"""What is stored of a run, read piece by piece, and the refresh of its means."""
 
 from __future__ import annotations
 
 from array import array
 from bisect import bisect_left
 from collections import Counter, defaultdict, deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Self
@@ -23,10 +20,10 @@ if TYPE_CHECKING:
     import polars as pl
 
     from ragauge.engine.people import PeopleScores
-    from ragauge.scores.arrays import ResponseIndex
     from ragauge.scores.failures import FailedResponses
     from ragauge.scores.verdicts import ResponseVerdicts
     from ragauge.store.store_access import Store
+
 
 BATCH_SIZE_RESPONSES = 100  # responses with their texts and evidence in memory
 SCORES_PER_READ = 100_000  # scores read together
@@ -213,7 +210,7 @@ def describe_cut_passages(store: Store, run_id: str) -> str:
 
 
 def _check_cut(store: Store, run_id: str) -> str:
-    from ragauge.core.previews import Previews
+    from ragauge.core.values import Previews
 
     previews, first = Previews(), store.runs.first(run_id, BATCH_SIZE_RESPONSES)
     for item in store.runs.load(first):
@@ -299,3 +296,44 @@ def _list_folded_questions(store: Store, index: ResponseIndex) -> list[str]:
         for start in range(0, len(numbers), BATCH_SIZE_QUESTIONS)
         for item in store.runs.load(numbers[start : start + BATCH_SIZE_QUESTIONS])
     ]
+
+
+def renew_means(store: Store) -> None:
+    """Keeps anew what lists show, sort and filter by, of every run in flight or stopped that has scores since.
+
+    An evaluation that ends keeps its means itself. A store that can only be read stays as it is.
+    """
+    for run_id, judge_id in store.run_list.list_outdated():
+        _renew_summary(store, run_id, judge_id, counted=True)
+
+
+def renew_judge_means(store: Store, judge_ids: Iterable[str]) -> None:
+    """Keeps anew the means of every run that some judges scored, once a check of them changed what is known of them."""
+    for judge_id in judge_ids:
+        for run_id in store.summaries.list_run_ids(judge_id):
+            _renew_summary(store, run_id, judge_id)
+
+
+def list_card_metrics(store: Store, run_id: str, judge_id: str | None) -> list[str]:
+    """Printed names of the metrics of a run's scorecard by one judge, in its order: that of the last evaluation of all.
+
+    Metrics that are on no scorecard yet stand behind, as their scores do.
+    """
+    names = store.scores.metrics(run_id, judge_id)
+    positions = {summary.metric: position for position, summary in enumerate(store.summaries.read(run_id, judge_id))}
+    return sorted(names, key=lambda name: positions.get(name, len(positions)))
+
+
+def _renew_summary(store: Store, run_id: str, judge_id: str | None, *, counted: bool = False) -> None:
+    """Keeps the means anew, and with `counted` the counts of verdicts."""
+    from ragauge.engine.judge_error import find_judge_errors
+    from ragauge.metrics.catalogue import parse_metric
+    from ragauge.scores.summarize import summarize_scores
+
+    names = list_card_metrics(store, run_id, judge_id)
+    index = store.runs.index(run_id, store.scores.evaluated(run_id, judge_id, names))
+    columns = StoredColumns(store, run_id, judge_id, index, ahead=names).labelled()
+    errors = find_judge_errors(judge_id, store, (run_id,))
+    means = summarize_scores(columns, [parse_metric(name) for name in names], errors=errors)
+    counts = load_verdicts(store, run_id, judge_id, index).count() if counted else None
+    store.summaries.write(run_id, judge_id, means, counts=counts)

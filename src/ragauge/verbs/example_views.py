@@ -41,7 +41,7 @@ def load_example_view(
         judge_id: whose verdicts; None = nobody's.
         verdict: on it; None = read it from the store.
     """
-    from ragauge.core.label_facts import NO_LABELS
+    from ragauge.core.facts import NO_LABELS
     from ragauge.engine.label_facts import read_label_facts
     from ragauge.store.responses import StoredResponse
 

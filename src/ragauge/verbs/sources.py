@@ -1,4 +1,4 @@
-"""What is evaluated: a stored run, or questions and responses that become one."""
+"""What is evaluated: a stored run, or questions and responses that become one and name their documents alike."""
 
 from __future__ import annotations
 
@@ -9,8 +9,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, get_args, runtime_checkable
 
+from ragauge.core.document import match_document_names
 from ragauge.core.errors import DataError, StoreError, UnknownName, UsageError
 from ragauge.core.example import EvalSet, Example
+from ragauge.core.messages import format_count
 from ragauge.core.response import Response, Run, Variant
 from ragauge.verbs.arguments import validate_text
 
@@ -113,7 +115,6 @@ def _import_source(source: InputSource, store: Store) -> tuple[Run, bool]:
 
     from ragauge.readers.options import warn_user
     from ragauge.verbs import git
-    from ragauge.verbs.document_names import match_run_documents
 
     if validate_text(source.name, "the name of the run", "main") == LATEST:
         raise UsageError("a run cannot be named latest: that word means the most recent run. Choose another name.")
@@ -323,3 +324,32 @@ def resolve_served_url(store: str | None, *, read_only: bool) -> str:
 
     url = resolve_store_url(store)
     return build_read_url(url) if read_only else resolve_url(url)
+
+
+LARGE_RUN_RESPONSES, PROBED_RESPONSES = 1_000, 200  # responses
+
+
+def match_run_documents(store: Store, run_id: str, warn: Callable[[str], None]) -> None:
+    """Gives retrieved documents the ids that the run's labels have for them, where nothing else can be meant.
+
+    Args:
+        store: with the run, all of whose responses are there.
+        run_id: the run.
+        warn: told what was matched, once.
+    """
+    labels = store.listings.list_labeled_documents(run_id)
+    if (
+        labels
+        and store.runs.count_responses(run_id) > LARGE_RUN_RESPONSES
+        and not labels.isdisjoint(store.listings.list_retrieved_documents(run_id, PROBED_RESPONSES))
+    ):
+        return  # the ids are alike: to read all of a large run takes long
+    names = match_document_names(labels, store.listings.list_retrieved_documents(run_id)) if labels else {}
+    if not names:
+        return
+    n = store.listings.rename_documents(run_id, names)
+    old, new = next(iter(names.items()))
+    warn(
+        f"{format_count(len(names), 'document')} of the passages matched labels that differ only in folder or file "
+        f"extension, such as {old} and {new}, in {format_count(n, 'response')}. If this is wrong, use the same ids."
+    )

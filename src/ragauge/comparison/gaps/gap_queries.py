@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from ragauge.comparison.pairs import Pairs
     from ragauge.comparison.score_pairs import PairedScores
     from ragauge.metrics.base import Metric
-    from ragauge.scores.results.gap_rows import Gaps
+    from ragauge.scores.results.overview import Gaps
     from ragauge.store.store_access import Store
 
 OWN_VARIANTS = ("own", "replayed")
@@ -81,7 +81,7 @@ def _build_gaps(
     store: Store, run: Run, judge_id: str | None, requested: Sequence[Metric], keep: Mapping[str, str]
 ) -> Gaps:
     from ragauge.comparison.gaps.oracle_gaps import compute_metric_gaps, compute_segment_gaps
-    from ragauge.scores.results.gap_rows import Gaps
+    from ragauge.scores.results.overview import Gaps
 
     notes: list[str] = []
     oracle, alone = (

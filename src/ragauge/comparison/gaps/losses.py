@@ -9,8 +9,7 @@ from ragauge.core.messages import format_count, format_signed, format_value
 from ragauge.metrics.catalogue import parse_metric
 from ragauge.rendering.lists import Anchors
 from ragauge.rendering.words import ARROWS, between, estimate, to_line
-from ragauge.scores.results.gap_rows import ClosedBook, Gaps, MetricGaps, Oracle
-from ragauge.scores.results.overview import MeanEstimate
+from ragauge.scores.results.overview import ClosedBook, Gaps, MeanEstimate, MetricGaps, Oracle
 
 WHOLE_ANSWER_METRICS = (
     "answer_correctness",

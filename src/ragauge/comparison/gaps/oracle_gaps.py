@@ -19,8 +19,7 @@ from typing import TYPE_CHECKING
 from ragauge.comparison.pairs import Pairs
 from ragauge.metrics.base import Metric
 from ragauge.scores.estimation import ScoreSample, compute_difference_interval, compute_mean_interval
-from ragauge.scores.results.gap_rows import ClosedBook, MetricGaps, Oracle
-from ragauge.scores.results.overview import MeanEstimate
+from ragauge.scores.results.overview import ClosedBook, MeanEstimate, MetricGaps, Oracle
 from ragauge.scores.segments import tidy_segments
 from ragauge.stats.weighted import Interval
 

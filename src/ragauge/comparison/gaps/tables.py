@@ -16,7 +16,7 @@ from ragauge.comparison.gaps.losses import (
 )
 from ragauge.rendering.sections import ReportSection, ReportTable, build_columns
 from ragauge.rendering.words import make_safe, to_line
-from ragauge.scores.results.gap_rows import Gaps, MetricGaps
+from ragauge.scores.results.overview import Gaps, MetricGaps
 
 MAX_ROWS = 40  # of segments
 

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 from ragauge.core.errors import UnknownName, UsageError
 from ragauge.core.response import Run
 from ragauge.core.verdict import NOT_COUNTED, VerdictCounts
+from ragauge.verbs.columns import renew_means
 from ragauge.verbs.judge_lookup import build_unknown_judge_error, match_judges
 from ragauge.verbs.option_specs import expand_options
 from ragauge.verbs.options import LogOptions
 from ragauge.verbs.result_base import ShownResult
 from ragauge.verbs.sources import HasRun, find_run, load_store_metrics, parse_names, resolve_store_url
-from ragauge.verbs.summary_refresh import renew_means
 
 if TYPE_CHECKING:
     import numpy as np

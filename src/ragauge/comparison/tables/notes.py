@@ -9,8 +9,7 @@ from ragauge.core.messages import format_value
 from ragauge.metrics.catalogue import parse_metric
 from ragauge.rendering.words import describe_corrected_mean
 from ragauge.scores.estimation import MIN_LABELS
-from ragauge.scores.results.change import MetricChange
-from ragauge.scores.results.comparison import RunComparison
+from ragauge.scores.results.comparison import MetricChange, RunComparison
 
 DETECTABLE_NOTE = "Four of five such comparisons would detect a true change of this size"
 HIDDEN_NOTE = "Significant by the judge's verdicts alone (the basis of p), but within judge error"

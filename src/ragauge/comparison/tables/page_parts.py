@@ -1,10 +1,12 @@
-"""What the page of a comparison shows, section by section, as plain values for its templates."""
+"""What the page of a comparison shows, section by section, and which words of an answer differ."""
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from difflib import SequenceMatcher
 from typing import Any
 
 from ragauge.comparison.comparability import FAILED_CALLS_NAME, FailedResponse
@@ -18,7 +20,6 @@ from ragauge.comparison.tables.sections import (
     build_segment_table,
     build_settings_table,
 )
-from ragauge.comparison.tables.text_diff import mark_differences
 from ragauge.core.messages import format_metric_value
 from ragauge.evaluation.scorecard.figures import Cell, Figure
 from ragauge.metrics.catalogue import get_definition, parse_metric
@@ -26,8 +27,26 @@ from ragauge.rendering.charts.forest import ForestRow, draw_forest
 from ragauge.rendering.lists import Anchors, ServedLinks
 from ragauge.rendering.sections import ReportTable
 from ragauge.rendering.words import difference, to_line
-from ragauge.scores.results.change import ExampleDelta, MetricChange
-from ragauge.scores.results.comparison import BaselineComparison, Flip, RunComparison
+from ragauge.scores.results.comparison import BaselineComparison, ExampleDelta, Flip, MetricChange, RunComparison
+
+MAX_WORD_PAIRS = 250_000  # pairs of words of two answers, beyond which their differences are not looked for
+
+
+def mark_differences(text: str, other: str) -> list[tuple[str, bool]]:
+    """A text in pieces: as it is, and whether the other one lacks these words there.
+
+    >>> mark_differences("sent in 30 days", "sent in 3 days")
+    [('sent in ', False), ('30 ', True), ('days', False)]
+    """
+    own_words, other_words = (re.findall(r"\S+\s*|\s+", source) for source in (text, other))
+    if len(own_words) * len(other_words) > MAX_WORD_PAIRS:
+        return [(text, False)]
+    matcher = SequenceMatcher(
+        None, [word.strip() for word in own_words], [word.strip() for word in other_words], autojunk=False
+    )
+    steps = matcher.get_opcodes()
+    return [("".join(own_words[start:end]), how != "equal") for how, start, end, _, _ in steps if end > start]
+
 
 MAX_SEGMENT_ROWS = 20  # rows of the segments' forest
 MAX_METRICS = 4  # of one segment that got worse

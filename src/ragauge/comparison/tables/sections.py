@@ -25,8 +25,14 @@ from ragauge.rendering.sections import (
 )
 from ragauge.rendering.words import ARROWS, UNNAMED, difference, opened, to_line
 from ragauge.scores.indicators import describe_reading as reading
-from ragauge.scores.results.change import MetricChange
-from ragauge.scores.results.comparison import BaselineComparison, Failures, Flip, RunComparison, SegmentChange
+from ragauge.scores.results.comparison import (
+    BaselineComparison,
+    Failures,
+    Flip,
+    MetricChange,
+    RunComparison,
+    SegmentChange,
+)
 
 if TYPE_CHECKING:
     import polars as pl

@@ -11,8 +11,14 @@ from ragauge.comparison.regressions import MIN_LOSS_SHARE
 from ragauge.core.messages import format_count, format_metric_value, format_signed
 from ragauge.core.response import Run
 from ragauge.rendering.words import LAYERS, UNNAMED, between, format_relative_change, opened, to_line
-from ragauge.scores.results.change import MetricChange
-from ragauge.scores.results.comparison import BaselineComparison, Flip, RunComparison, SegmentChange, Setting
+from ragauge.scores.results.comparison import (
+    BaselineComparison,
+    Flip,
+    MetricChange,
+    RunComparison,
+    SegmentChange,
+    Setting,
+)
 from ragauge.scores.results.overview import MeanEstimate
 from ragauge.scores.results.scorecard import ScorecardData
 

@@ -1,4 +1,4 @@
-"""The section `monitor` of ragauge.yaml: what is watched in production, and who is told."""
+"""The section `monitor` of ragauge.yaml, and whose passages count in a trace."""
 
 from __future__ import annotations
 
@@ -11,10 +11,21 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Field, PlainSerializer, StrictBool, WithJsonSchema, model_validator
 
 from ragauge.core.config.gate import NULL, UNSIGNED, Count, Drop, DropField, LevelField, Name, build_text_schema
-from ragauge.core.config.passages import Passages
 from ragauge.core.config.section import JudgeText, Section
 from ragauge.core.config.times import Cron, Days, Duration, Zone
 from ragauge.core.values import describe_value
+
+PASSAGES = r"^(union|last|span:.*\S.*)$"
+
+
+def _check_passages(value: Any) -> str:
+    if not isinstance(value, str) or not re.match(PASSAGES, value):
+        raise ValueError(f"expected union, last or span:NAME, such as span:search, got {describe_value(value)}.")
+    return value
+
+
+Passages = Annotated[str, BeforeValidator(_check_passages), WithJsonSchema({"type": "string", "pattern": PASSAGES})]
+
 
 FALSE_ALARM_BUDGET = rf"^\s*({UNSIGNED})\s*%\s*per\s*([1-9][0-9]{{0,2}})\s*d\s*$"
 PERCENT = rf"^\s*({UNSIGNED})\s*%\s*$"

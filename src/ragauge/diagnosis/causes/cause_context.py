@@ -8,15 +8,11 @@ from dataclasses import replace
 from typing import Any
 
 from ragauge.core.facts import AgreementFacts, AnswerFacts, Claim, ReferenceClaim, ReferenceFacts, RelevanceFacts
-from ragauge.core.readability import ControlledFact
-from ragauge.diagnosis.causes.cached_attribute import Lazy
-from ragauge.diagnosis.causes.decided_facts import EVEN_P, Decision, decide, is_clear_no
-from ragauge.diagnosis.causes.labeled import merge_labels
-from ragauge.diagnosis.causes.labeled_context import LabeledContext
-from ragauge.diagnosis.causes.remedied import NOTHING, Counterfactual
-from ragauge.diagnosis.causes.score_bands import is_passing
+from ragauge.core.response import ControlledFact
+from ragauge.diagnosis.causes.decided_facts import EVEN_P, Decision, decide, is_clear_no, is_passing
+from ragauge.diagnosis.causes.labeled_context import NOTHING, Counterfactual, LabeledContext, Lazy, merge_labels
+from ragauge.metrics.base import explain_unread
 from ragauge.metrics.facts import Absent, Facts, resolve_fact
-from ragauge.metrics.not_read import explain_unread
 from ragauge.metrics.specifics import find_cited_passages
 from ragauge.metrics.topics import has_named_topic
 

@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple
 
 from ragauge.core.example import Relevant
 from ragauge.diagnosis.causes.cause_context import CauseContext
-from ragauge.diagnosis.causes.remedied import NOTHING, Counterfactual
+from ragauge.diagnosis.causes.labeled_context import NOTHING, Counterfactual
 
 Basis = Literal["record", "labels", "judge", "guess"]
 Component = Literal["retrieval", "generation", "system", "data", "unclear"]

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from ragauge.core.criterion import CriterionVerdict
-from ragauge.core.facts import CriteriaFacts
+from ragauge.core.facts import CriteriaFacts, CriterionVerdict
 from ragauge.diagnosis.causes.cause_context import CauseContext
 from ragauge.diagnosis.causes.cause_rule import CauseMatch, CauseRow, MissingFact, Verdict
-from ragauge.diagnosis.causes.remedied import Counterfactual
+from ragauge.diagnosis.causes.labeled_context import Counterfactual
 
 CRITERION_PREFIX = "criterion:"  # how the name of the cause begins that a required criterion is
 

@@ -15,8 +15,7 @@ from ragauge.diagnosis.causes.evidence import (
     describe_misreading,
     is_unclear_refusal,
 )
-from ragauge.diagnosis.causes.labeled import LABELED_WRONG
-from ragauge.diagnosis.causes.remedied import Counterfactual
+from ragauge.diagnosis.causes.labeled_context import LABELED_WRONG, Counterfactual
 
 CONTRADICTION_QUESTION = "whether the passages contradict the answer"
 MISSING_EVIDENCE_LABELS = (

@@ -28,8 +28,7 @@ from ragauge.diagnosis.causes.evidence import (
     find_judged_evidence,
     find_labeled_evidence,
 )
-from ragauge.diagnosis.causes.labeled import evidence_is_labeled
-from ragauge.diagnosis.causes.remedied import Counterfactual
+from ragauge.diagnosis.causes.labeled_context import Counterfactual, evidence_is_labeled
 from ragauge.diagnosis.causes.system import NOT_IN_INDEX
 from ragauge.metrics.topics import has_named_topic
 

@@ -13,7 +13,7 @@ from ragauge.diagnosis.causes.cause_rule import (
     format_documents,
     format_numbered_noun,
 )
-from ragauge.diagnosis.causes.remedied import Counterfactual
+from ragauge.diagnosis.causes.labeled_context import Counterfactual
 
 MAX_ERROR_CHARS = 200  # characters of an error that are shown
 

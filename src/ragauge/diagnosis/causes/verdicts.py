@@ -10,16 +10,15 @@ from ragauge.core.facts import Claim
 from ragauge.core.verdict import ExampleVerdict, Verdict, combine_verdicts
 from ragauge.diagnosis.causes.cause_context import CauseContext
 from ragauge.diagnosis.causes.criteria import required_criteria
-from ragauge.diagnosis.causes.decided_facts import is_clear_yes
+from ragauge.diagnosis.causes.decided_facts import DOUBTFUL_P, ScoreBand, is_clear_yes, read_bands
 from ragauge.diagnosis.causes.evidence import compute_address_probabilities, has_no_relevant_passage
-from ragauge.diagnosis.causes.labeled import (
+from ragauge.diagnosis.causes.labeled_context import (
     LABELED_OFF_QUESTION,
     LABELED_WRONG,
     find_labeled_failure,
     find_unsupported,
     is_off_question,
 )
-from ragauge.diagnosis.causes.score_bands import DOUBTFUL_P, ScoreBand, read_bands
 from ragauge.text.table_rows import detect_layout
 
 CERTAIN_P = 0.2  # a claim this unlikely that a passage contradicts, or that has made-up specifics, fails alone

@@ -50,7 +50,7 @@ def load_experiments(store: Store, run: Run, judge_id: str | None, cause_frame: 
 
 def list_failed_causes(frame: pl.DataFrame) -> dict[str, tuple[int, str]]:
     """query_id -> repeat and cause of each failed example of a cause frame."""
-    from ragauge.scores.frames import select_failures
+    from ragauge.scores.summarize import select_failures
 
     rows = select_failures(frame).select("query_id", "repeat", "cause").iter_rows()
     return {query_id: (repeat, cause) for query_id, repeat, cause in rows}

@@ -41,7 +41,7 @@ class Confirmation:
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as JSON types."""
-        from ragauge.rendering.encoder import encode
+        from ragauge.rendering.json_forms import encode
 
         values: dict[str, Any] = encode(self)
         return values

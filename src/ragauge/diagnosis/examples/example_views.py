@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 
 from ragauge.core.errors import UnknownName, UsageError
 from ragauge.core.verdict import OPEN_VERDICTS, VERDICTS, Verdict
-from ragauge.diagnosis.examples.example_filters import ExampleFilters
-from ragauge.diagnosis.examples.example_index import load_example_index
+from ragauge.diagnosis.examples.example_filters import ExampleFilters, load_example_index
 from ragauge.verbs.columns import StoredColumns
 from ragauge.verbs.example_views import select_scored_metrics
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from ragauge.diagnosis.causes.missing_facts import describe_missing
+from ragauge.diagnosis.causes.attribution import describe_missing
 from ragauge.diagnosis.examples.passage_views import build_passage_views
 from ragauge.diagnosis.examples.tables import (
     MARKS,

@@ -10,7 +10,7 @@ from ragauge.core.facts import AnswerFacts, Claim, CoverFacts, CriteriaFacts, Re
 from ragauge.core.messages import format_metric_value
 from ragauge.diagnosis.causes.cause_context import CauseContext
 from ragauge.diagnosis.causes.decided_facts import Decision
-from ragauge.diagnosis.explain.case import count_found, count_stated, count_supported
+from ragauge.diagnosis.explain.causes import count_found, count_stated, count_supported
 from ragauge.metrics.base import Failed, NotAsked
 from ragauge.metrics.catalogue import parse_metric
 from ragauge.metrics.facts import Facts, resolve_fact

@@ -14,10 +14,10 @@ from typing import Any
 from ragauge.core.facts import Claim, ReferenceClaim
 from ragauge.diagnosis.causes.cause_rule import format_numbered_noun
 from ragauge.diagnosis.causes.decided_facts import EVEN_P, Decision
-from ragauge.diagnosis.explain.case import ExampleCase, shorten_text
+from ragauge.diagnosis.explain.causes import ExampleCase, shorten_text
 from ragauge.diagnosis.explain.ranks import describe_absence, find_cutoff, list_relevant
 from ragauge.metrics.base import Metric, Ratio, Undefined
-from ragauge.metrics.bounds import ABOUT, has_gap
+from ragauge.metrics.measure import ABOUT, has_gap
 from ragauge.metrics.specifics import find_unfounded, list_targets
 from ragauge.scores.results.explanation import CountedItem
 from ragauge.text.sentences import split_sentences

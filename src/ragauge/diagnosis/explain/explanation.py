@@ -11,7 +11,7 @@ from ragauge.core.score import Score
 from ragauge.diagnosis.causes.attribution import attribute_failure
 from ragauge.diagnosis.causes.decided_facts import Decision
 from ragauge.diagnosis.explain import causes
-from ragauge.diagnosis.explain.case import (
+from ragauge.diagnosis.explain.causes import (
     ExampleCase,
     count_found,
     count_supported,

@@ -10,7 +10,7 @@ from math import sqrt
 from typing import TYPE_CHECKING
 
 from ragauge.core.score import Score
-from ragauge.diagnosis.explain.case import ExampleCase, format_number
+from ragauge.diagnosis.explain.causes import ExampleCase, format_number
 from ragauge.diagnosis.explain.ranks import RANK_TERMS_BY_METRIC as OF_RANKS
 from ragauge.metrics.base import Metric
 from ragauge.metrics.catalogue import get_definition

@@ -11,7 +11,7 @@ from math import log2
 
 from ragauge.core.messages import format_count
 from ragauge.core.ranking import FoundNeighbors, GoldOverlap, Ranking
-from ragauge.diagnosis.explain.case import ExampleCase, format_list, format_number
+from ragauge.diagnosis.explain.causes import ExampleCase, format_list, format_number
 from ragauge.metrics.base import Metric
 from ragauge.metrics.retrieval.ranks import list_labels
 from ragauge.metrics.spans.span_coverage import count_covered, count_units, take_first

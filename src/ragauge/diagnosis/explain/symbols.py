@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import fields
 
 from ragauge.core.facts import Claim
-from ragauge.diagnosis.explain.case import (
+from ragauge.diagnosis.explain.causes import (
     ExampleCase,
     format_indexed,
     format_list,

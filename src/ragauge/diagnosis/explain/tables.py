@@ -8,7 +8,7 @@ from dataclasses import replace
 from itertools import groupby
 
 from ragauge.core.messages import UNITS, format_count
-from ragauge.diagnosis.causes.missing_facts import describe_missing
+from ragauge.diagnosis.causes.attribution import describe_missing
 from ragauge.diagnosis.explain.symbols import PARAMETER
 from ragauge.rendering.sections import (
     Phrase,

@@ -45,7 +45,7 @@ def explain_example(
 
 def explain_view(store: Store, run: Run, view: ExampleView, metrics: Sequence[str] = ()) -> ExampleExplained:
     """As `explain_example`, of an example that was read already."""
-    from ragauge.core.label_facts import NO_LABELS
+    from ragauge.core.facts import NO_LABELS
     from ragauge.diagnosis.explain.explanation import explain_example as explain
     from ragauge.engine.label_facts import read_label_facts
     from ragauge.metrics.facts import Facts

@@ -12,8 +12,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ragauge.core.messages import format_count
 from ragauge.diagnosis.causes.attribution import UNCLEAR, find_row
 from ragauge.diagnosis.causes.cause_rule import CauseRow
-from ragauge.diagnosis.findings.cause_texts import WORDS_ELSEWHERE, CauseWords, find_words
-from ragauge.diagnosis.findings.concentration import Concentration, find_concentrations
+from ragauge.diagnosis.findings.cause_texts import (
+    WORDS_ELSEWHERE,
+    CauseWords,
+    Concentration,
+    find_concentrations,
+    find_words,
+)
 from ragauge.diagnosis.findings.findings import (
     SUSPECT_CAUSES,
     build_unclear_finding,

@@ -17,16 +17,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from ragauge.core.messages import format_command, format_count, format_signed
-from ragauge.diagnosis.causes.attribution import LABELS, RESOLUTION_OPTIONS
-from ragauge.diagnosis.causes.missing_facts import describe_missing
+from ragauge.diagnosis.causes.attribution import LABELS, RESOLUTION_OPTIONS, describe_missing
 from ragauge.diagnosis.causes.system import SYSTEM_FAILED
-from ragauge.diagnosis.findings.label_advice import N_LABELS, build_draw_command, describe_labels
+from ragauge.diagnosis.findings.cause_texts import N_LABELS, build_draw_command, describe_labels
 from ragauge.metrics.catalogue import list_questions, parse_metric
 from ragauge.scores.failures import FailedResponses, describe_failed_calls
 from ragauge.scores.id_match import IdMatch
 from ragauge.scores.indicators import BASELINE, Against, describe_reading, read_change
-from ragauge.scores.results.change import MetricChange
-from ragauge.scores.results.comparison import RunComparison
+from ragauge.scores.results.comparison import MetricChange, RunComparison
 from ragauge.scores.results.scorecard import Finding, Reading
 
 MAX_ERRORS_READ = 1_000  # failed calls whose errors are read for the most frequent one

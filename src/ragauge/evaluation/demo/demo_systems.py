@@ -79,7 +79,7 @@ def read_eval_set() -> EvalSet:
 
 def build_systems() -> dict[str, DemoSystem]:
     """The demo's systems by name, over one index; the good one first."""
-    from ragauge.models.embedders.wordllama import WordLlamaEmbedder
+    from ragauge.models.embedders.base import WordLlamaEmbedder
 
     rag = ReferenceRag(ReferenceConfig(), read_documents(), WordLlamaEmbedder().embed)
     systems = json.loads((files(DATA) / SYSTEMS_FILE).read_text(encoding="utf-8"))

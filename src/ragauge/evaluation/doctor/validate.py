@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from ragauge.core.config.config_loader import ConfigFile, read_config
 from ragauge.core.errors import ConfigError, DataError, UnknownName
 from ragauge.core.messages import format_count
-from ragauge.monitoring import monitor_section
+from ragauge.monitoring import policy
 from ragauge.verbs.option_specs import expand_options
 from ragauge.verbs.options import ValidateOptions
 from ragauge.verbs.sources import load_store_metrics, parse_names
@@ -68,9 +68,9 @@ def validate(options: ValidateOptions) -> ValidatedConfig:
     watched, wrong = read_monitor_specs(file)
     monitor_lines, remarks = tuple[str, ...](), tuple[str, ...]()
     if (monitor := file.config.monitor) is not None:
-        wrong = (*wrong, *monitor_section.find_mistakes(file, monitor))
-        monitor_lines = tuple(monitor_section.describe_section(monitor, watched))
-        remarks = tuple(monitor_section.list_remarks(file, monitor, watched))
+        wrong = (*wrong, *policy.find_mistakes(file, monitor))
+        monitor_lines = tuple(policy.describe_section(monitor, watched))
+        remarks = tuple(policy.list_remarks(file, monitor, watched))
     if file.config.gate is None and file.config.model_fields_set:  # the file is about something else
         if problems := (*file.problems, *register_criteria(file)[1], *wrong):
             raise ConfigError(problems)

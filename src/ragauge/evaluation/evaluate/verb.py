@@ -123,7 +123,7 @@ def _plan_labeled(
         UsageError: a metric that was named and that they do not tell of; nobody labelled anything of this run.
     """
     from ragauge.core.label import SCORE_PREFIX, UNKNOWN_KIND_NOTE, UNSUPPORTED_KIND_METRICS
-    from ragauge.diagnosis.findings.label_advice import build_draw_command
+    from ragauge.diagnosis.findings.cause_texts import build_draw_command
     from ragauge.engine.people import find_labeled_responses, find_people_judge
     from ragauge.engine.plan import Selection, build_plan
     from ragauge.metrics.catalogue import list_questions
@@ -207,7 +207,7 @@ def plan_evaluation(options: EvaluateOptions, store: Store) -> EvaluationPlan:
 
 async def evaluate_source(options: EvaluateOptions) -> Scorecard:
     """Stores what is not stored, judges what is not judged, and returns the scorecard."""
-    from ragauge.evaluation.overview.default_comparison import find_default_comparison
+    from ragauge.evaluation.overview.verb import find_default_comparison
     from ragauge.evaluation.scorecard.cards import CardScope, build_card
     from ragauge.store.store_access import open_store
 

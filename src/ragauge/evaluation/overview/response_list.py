@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ragauge.core.verdict import OPEN_VERDICTS, Verdict
 from ragauge.evaluation.overview.alignment import AlignmentGatherer, UsedPassages
-from ragauge.evaluation.overview.bins import build_distributions
 from ragauge.evaluation.overview.run_counts import count_causes_by_segment
 from ragauge.evaluation.overview.stages import StageGatherer
 from ragauge.evaluation.overview.timings import (
@@ -18,6 +17,7 @@ from ragauge.evaluation.overview.timings import (
     LengthGatherer,
     SpendingGatherer,
     TimingGatherer,
+    build_distributions,
     build_length_bands,
 )
 from ragauge.scores.categories import CategoryColumn

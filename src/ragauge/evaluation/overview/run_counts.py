@@ -93,7 +93,7 @@ class RunCounts:
         """How many were answered, with retrieval alone, and failed; what none was is left out, unless nothing came.
 
         >>> RunCounts(3, 0, 3, 0, {}, {}).words(), RunCounts(2, 0, 0, 0, {"timeout": 2}, {}).words()
-        (['3 with retrieval alone'], ['0 answered', '2 failed (timeout 2)'])
+        (['3 with retrieval only'], ['0 answered', '2 failed (timeout 2)'])
         """
         phrases = [f"{self.answered:,} answered"] if self.answered or not self.unanswered else []
         if self.unanswered:

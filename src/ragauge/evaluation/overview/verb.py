@@ -1,20 +1,151 @@
-"""What somebody who opens the dashboard wants to know first: how the newest run of each set turned out."""
+"""The newest run of each set, compared with its default baseline."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from ragauge.comparison.baselines.baseline_choice import BaselineFinder
-from ragauge.evaluation.overview.default_comparison import find_default_comparison
+from ragauge.comparison.baselines.verb import BaselineFinder
+from ragauge.core.errors import UsageError
 from ragauge.evaluation.runs.run_rows import RunRow, build_row_without_verdict
+from ragauge.verbs.columns import renew_means
 from ragauge.verbs.sources import resolve_store_url
-from ragauge.verbs.summary_refresh import renew_means
 
 if TYPE_CHECKING:
     from ragauge.core.response import Run
+    from ragauge.evaluation.runs.verb import OpenRun
+    from ragauge.evaluation.scorecard.result import Scorecard
     from ragauge.store.run_facts import RunFacts
     from ragauge.store.store_access import Store
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedRun:
+    """A run beside another one."""
+
+    row: RunRow  #: the run as lists show it, without its verdict.
+    shown: Scorecard  #: its scorecard, with the comparison where there is one.
+    base: Run | None  #: the run that it is held against; None for none.
+    why: str  #: it is that one; "" for none, and for one that was named.
+
+
+def compare_with_default(
+    run: Run, judge: str | None = None, *, baseline: str = "", store: str | None = None
+) -> ComparedRun:
+    """A run beside the first other one that it can be compared with; alone where there is none.
+
+    Args:
+        run: stored and evaluated.
+        judge: whose verdicts, by id or its beginning; None = the last judge's.
+        baseline: id or name of the run to hold it against; "" = the first that it can be compared with.
+        store: URL of the store.
+
+    Raises:
+        UsageError: the run has not been evaluated, or the baseline that was named otherwise.
+        UnknownName: no judge of this run has such an id.
+    """
+    from ragauge.store.store_access import open_store
+
+    with open_store(resolve_store_url(store)) as opened_store:
+        return find_default_comparison(opened_store, run, judge, baseline)
+
+
+def open_baseline_run(which: str, *, store: str | None = None) -> OpenRun:
+    """The run that others are to be held against: by a baseline's name or tag, else by its id or name, or "latest".
+
+    Raises:
+        UnknownName: no such baseline or run; the nearest names and all baselines are in the text.
+        UsageError: no name.
+    """
+    from ragauge.comparison.baselines.baseline import find_baseline_run
+    from ragauge.evaluation.runs.verb import OpenRun
+    from ragauge.store.store_access import open_store
+
+    with open_store(resolve_store_url(store)) as opened_store:
+        base_run = find_baseline_run(which, opened_store)
+        if base_run is None:
+            raise UsageError("which run should the others be compared with? Name a baseline or a run, such as main.")
+        return OpenRun(base_run, opened_store.url)
+
+
+def find_default_comparison(
+    store: Store,
+    run: Run,
+    judge: str | None = None,
+    baseline: str = "",
+    run_facts: tuple[RunFacts, BaselineFinder] | None = None,
+) -> ComparedRun:
+    """As `compare_with_default`, in a store that is open.
+
+    `run_facts` is what lists show of the run, where it was read already.
+    """
+    from ragauge.comparison.baselines.baseline import find_baseline_run
+    from ragauge.comparison.baselines.verb import BaselineFinder
+    from ragauge.evaluation.runs.run_rows import build_row_without_verdict
+    from ragauge.evaluation.scorecard.card_cache import is_compared, read_cached_card
+    from ragauge.evaluation.scorecard.cards import load_card, resolve_judge, resolve_scored_judge
+
+    facts, bases = run_facts or (store.run_list.facts([run.run_id])[run.run_id], BaselineFinder(store))
+    row, evaluated = build_row_without_verdict(run, facts), False
+    if baseline:
+        base = find_baseline_run(baseline, store)
+        return ComparedRun(row, load_card(store, run, judge, base), base, "")
+    judge_id = resolve_judge(store, run, judge)
+    for choice in bases.of(run, facts):
+        other = store.runs.find(choice.run_id)
+        card = read_cached_card(store, run, judge_id, other)
+        if card is None:
+            if not evaluated:  # what is wrong with the run itself is told, not passed over
+                resolve_scored_judge(store, run, judge)
+                evaluated = True
+            card = _build_comparison_card(store, run, judge_id, other)
+        if card is not None and is_compared(card.card):
+            return ComparedRun(row, card, other, choice.why)
+    return ComparedRun(row, load_card(store, run, judge), None, "")
+
+
+def _build_comparison_card(store: Store, run: Run, judge_id: str | None, base: Run) -> Scorecard | None:
+    """The scorecard of a run beside another one, computed; None where they cannot be compared, which is kept too."""
+    from ragauge.evaluation.scorecard.card_cache import IncomparablePair
+    from ragauge.evaluation.scorecard.cards import load_card
+
+    incomparable = IncomparablePair(store, run, judge_id, base)
+    try:
+        return load_card(store, run, judge_id, base)
+    except UsageError:  # it was judged otherwise, or has no example in common
+        incomparable.save_pair()
+        return None
+
+
+def add_verdicts(rows: Sequence[RunRow], *, store: str | None = None, seconds: float | None = None) -> list[RunRow]:
+    """A list of runs, each with the verdict that its page says; what has none that holds is computed, and kept.
+
+    Args:
+        rows: as `runs` gives them.
+        store: URL of the store.
+        seconds: after so many no further one is begun; None = all are computed.
+    """
+    from ragauge.store.store_access import open_store
+
+    until = None if seconds is None else time.monotonic() + seconds
+    updated: list[RunRow] = []
+    with open_store(resolve_store_url(store)) as opened_store:
+        for row in rows:
+            is_settled = bool(row.verdict) or row.state != "finished" or not row.means or not row.against
+            late = until is not None and time.monotonic() > until
+            updated.append(row if is_settled or late else _add_verdict(opened_store, row))
+    return updated
+
+
+def _add_verdict(store: Store, row: RunRow) -> RunRow:
+    comparison = find_default_comparison(store, store.runs.find(row.run_id))
+    baseline = comparison.shown.card.baseline
+    if baseline is None or comparison.base is None:
+        return replace(row, against="")  # it can be compared with none of them
+    return replace(row, verdict=baseline.verdict, baseline=comparison.base.name, against=comparison.base.run_id)
+
 
 MAX_SETS = 6
 MAX_SCANNED_RUNS = 200  # runs, the newest

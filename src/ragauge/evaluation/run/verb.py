@@ -66,7 +66,7 @@ async def run_system(options: RunOptions) -> SystemRun:
         SystemFailed: the system is not there, or does not let us in.
     """
     from ragauge.store.store_access import open_store
-    from ragauge.verbs.document_names import match_run_documents
+    from ragauge.verbs.sources import match_run_documents
 
     with open_store(resolve_store_url(options.store)) as opened_store:
         job = await begin_run(options, opened_store)

@@ -30,7 +30,7 @@ def list_runs(command_options: RunsOptions, as_json: options.Json = False) -> No
 
     rows = runs(**vars(command_options))
     if as_json:
-        from ragauge.rendering.encoder import encode
+        from ragauge.rendering.json_forms import encode
 
         show_json(encode(rows))
         return
@@ -78,7 +78,7 @@ def _build_view(stored_run: OpenRun, command_options: ShowOptions) -> tuple[Call
     from ragauge.diagnosis.examples import one_example
     from ragauge.evaluation.runs import run_cost
     from ragauge.evaluation.scorecard import alignment
-    from ragauge.rendering.encoder import encode
+    from ragauge.rendering.json_forms import encode
     from ragauge.rendering.writers.terminal import render_terminal
 
     match command_options.view:

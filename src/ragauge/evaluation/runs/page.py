@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING, Any
 from ragauge.comparison.baselines.verb import baselines
 from ragauge.core.errors import RagaugeError
 from ragauge.dashboard.site import Site, parse_options
-from ragauge.evaluation.overview.default_comparison import add_verdicts
-from ragauge.evaluation.overview.verb import StoreOverview, build_overview
+from ragauge.evaluation.overview.verb import StoreOverview, add_verdicts, build_overview
 from ragauge.evaluation.runs.run_rows import RunRow
 from ragauge.evaluation.runs.verb import runs
-from ragauge.rendering.encoder import encode
+from ragauge.rendering.json_forms import encode
 from ragauge.rendering.lists import ServedLinks, format_query
 from ragauge.rendering.verdict_texts import describe_older_counts
 

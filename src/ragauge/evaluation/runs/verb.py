@@ -20,12 +20,11 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from ragauge.diagnosis.examples.example_views import ExamplePageOptions, ExamplePosition, ExampleRow, ListedExamples
-    from ragauge.evaluation.runs.run_progress import RunPaces, RunProgress
-    from ragauge.evaluation.runs.run_rows import RunRow
+    from ragauge.evaluation.runs.run_rows import RunPaces, RunProgress, RunRow
     from ragauge.evaluation.scorecard.result import Scorecard
     from ragauge.scores.judge_usage import RunCost
     from ragauge.scores.results.explanation import ExampleExplained, RunExplained
-    from ragauge.scores.results.gap_rows import Gaps
+    from ragauge.scores.results.overview import Gaps
     from ragauge.scores.results.scorecard import ExampleView
     from ragauge.store.question_runs import QuestionInRun
     from ragauge.store.store_access import Store
@@ -62,7 +61,7 @@ class OpenRun:
 
     def progress(self, paces: RunPaces) -> RunProgress:
         """How far it is now, with the time left by the pace at which it was seen to move, and its means so far."""
-        from ragauge.evaluation.runs.run_progress import build_run_progress
+        from ragauge.evaluation.runs.run_rows import build_run_progress
 
         with self._open_store() as store:
             return build_run_progress(store, store.runs.find(self.run.run_id), paces)

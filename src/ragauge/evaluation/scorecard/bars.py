@@ -1,18 +1,19 @@
-"""Intervals as small bars on a line: the readings of a finding, and what changed against a baseline."""
+"""Intervals as small bars on a line, and the segments where most failed with their sizes."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from ragauge.core.messages import format_metric_value, format_signed, format_value
 from ragauge.metrics.catalogue import parse_metric
 from ragauge.rendering.lists import Anchors
 from ragauge.rendering.sections import Bar
-from ragauge.rendering.words import difference, format_relative_change, to_line
+from ragauge.rendering.words import difference, format_relative_change, interval, is_clearly_worse, to_line
 from ragauge.scores.indicators import describe_reading
-from ragauge.scores.results.change import MetricChange
-from ragauge.scores.results.scorecard import Finding, Reading, ScorecardData
+from ragauge.scores.results.comparison import MetricChange
+from ragauge.scores.results.scorecard import Finding, Reading, ScorecardData, Summary
+from ragauge.scores.segments import MIN_SEGMENT_EXAMPLES, OTHER
 from ragauge.stats.weighted import Interval
 
 # ends of a line of differences: the first that holds all of them
@@ -247,3 +248,103 @@ def _build_change_row(
         where_words,
         where_link,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class SegmentValue:
+    """One value of a segment column."""
+
+    name: str  #: the value.
+    n: int  #: its examples.
+    failed: int | None  #: how many of them failed; None where that is not known.
+    summaries: dict[str, Summary]  #: of its examples, by metric.
+
+    def has_mean(self, names: Sequence[str]) -> bool:
+        """Whether one of these metrics has a mean here."""
+        return any(self.summaries[name].mean is not None for name in names if name in self.summaries)
+
+
+@dataclass(frozen=True, slots=True)
+class WorstSegment:
+    """The worst value of one segment column; a cell is mean, interval, and whether it is clearly worse than overall."""
+
+    column: str
+    value: str
+    n: int
+    failed: int | None
+    cells: tuple[tuple[str, str, bool], ...]
+
+
+def rank_values(card: ScorecardData, column: str, names: Sequence[str]) -> list[SegmentValue]:
+    """The values of a column of which anything is known, that where the largest share failed first.
+
+    Where as many failed, that which lies farther on the bad side of the mean over all examples comes first. Those that
+    have a mean of none of these metrics come last.
+    """
+    failed = card.overview.causes_by_segment.get(column)
+    values = []
+    for name, summaries in card.segments[column].items():
+        summaries_by_metric = {summary.metric: summary for summary in summaries}
+        n_failed = None if failed is None else sum(failed.get(name, {}).values())
+        value = SegmentValue(name, max((summary.n for summary in summaries), default=0), n_failed, summaries_by_metric)
+        if value.n and (value.has_mean(names) or n_failed):
+            values.append(value)
+    return sorted(values, key=lambda value: (not value.has_mean(names), -(value.failed or 0) / value.n))
+
+
+def list_worst_segments(card: ScorecardData, names: Sequence[str]) -> list[WorstSegment]:
+    """The worst value of every segment column, with the metrics named; a column without any mean has none."""
+    overall = {summary.metric: summary for summary in card.summaries}
+    worst = []
+    for column in card.segments:
+        value = next(iter(rank_values(card, column, names)), None)
+        if value is not None and value.has_mean(names):
+            cells = tuple(_build_cell(value.summaries.get(name), overall[name]) for name in names)
+            worst.append(WorstSegment(column, value.name, value.n, value.failed, cells))
+    return worst
+
+
+def _build_cell(summary: Summary | None, overall: Summary) -> tuple[str, str, bool]:
+    if summary is None or summary.mean is None:
+        return "–", "", False
+    return format_value(summary.mean, summary.kind), interval(summary), is_clearly_worse(summary, overall)
+
+
+TOO_FEW = "too few"
+
+
+@dataclass(frozen=True, slots=True)
+class SegmentSizes:
+    """The named values of one segment column, most examples first."""
+
+    column: str  #: its name.
+    enough: tuple[tuple[str, int], ...]  #: (value, examples) of those with 5 or more.
+    few: tuple[tuple[str, int], ...]  #: of the others.
+    together: bool  #: the small ones stand together as "(other)" in tables of means.
+
+    @property
+    def words(self) -> str:
+        """In one line: type: lookup 40, howto 38; too few: odd 4, rare 3 (together as (other))."""
+        phrases = [_format_values(self.enough)] if self.enough else []
+        if self.few:
+            phrases.append(f"{TOO_FEW}: {_format_values(self.few)}{f' (grouped as {OTHER})' if self.together else ''}")
+        return f"{to_line(self.column)}: {'; '.join(phrases)}"
+
+
+def list_sizes(card: ScorecardData) -> list[SegmentSizes]:
+    """One a declared column, in the order of the columns."""
+    counted = []
+    for column, values in card.named.items():
+        order = sorted(values.items(), key=lambda item: (-item[1], item[0]))
+        enough, few = ([item for item in order if (item[1] < MIN_SEGMENT_EXAMPLES) is small] for small in (False, True))
+        counted.append(SegmentSizes(column, tuple(enough), tuple(few), OTHER in card.segments.get(column, {})))
+    return counted
+
+
+def format_size(n: int) -> str:
+    """A number of examples of one value, marked where it is too small."""
+    return f"{n:,} {TOO_FEW}" if n < MIN_SEGMENT_EXAMPLES else f"{n:,}"
+
+
+def _format_values(values: tuple[tuple[str, int], ...]) -> str:
+    return ", ".join(f"{to_line(value)} {n:,}" for value, n in values)

@@ -12,13 +12,13 @@ from ragauge.comparison.baselines.verb import describe_name_clash
 from ragauge.core.codec import from_json_value
 from ragauge.core.identity import to_json_value
 from ragauge.core.messages import format_store_option
-from ragauge.diagnosis.examples.example_index import load_example_index
+from ragauge.diagnosis.examples.example_filters import load_example_index
 from ragauge.evaluation.scorecard.completeness import find_complete
 from ragauge.evaluation.scorecard.result import Scorecard
 from ragauge.scores.results.scorecard import ScorecardData as Card
 from ragauge.store.cards import NO_VERDICT, CardKey
+from ragauge.verbs.columns import list_card_metrics
 from ragauge.verbs.example_views import ScoreTables
-from ragauge.verbs.summary_refresh import list_card_metrics
 
 if TYPE_CHECKING:
     from ragauge.comparison.history.verb import SetFamily

@@ -29,6 +29,7 @@ from ragauge.verbs.columns import (
     StoredColumns,
     describe_cut_passages,
     iter_visits,
+    list_card_metrics,
     load_causes,
     load_failures,
     load_questions,
@@ -36,7 +37,6 @@ from ragauge.verbs.columns import (
 )
 from ragauge.verbs.example_views import ScoreTables, load_example_view
 from ragauge.verbs.judge_lookup import resolve_judge_id
-from ragauge.verbs.summary_refresh import list_card_metrics
 
 if TYPE_CHECKING:
     from ragauge.core.verdict import VerdictCounts
@@ -176,7 +176,7 @@ def build_card(
         scope: which of them.
         baseline: the run to hold it against.
     """
-    from ragauge.diagnosis.findings.label_advice import advise_labels
+    from ragauge.diagnosis.findings.cause_texts import advise_labels
     from ragauge.evaluation.runs.costs import build_judge_use, load_judge_note
     from ragauge.evaluation.scorecard.compute import EvaluatedRun, ExampleOutcomes, build_scorecard
     from ragauge.scores.quality import pick_worst
@@ -327,7 +327,7 @@ def _save_summaries(
 
 def _list_warnings(store: Store, run: Run) -> list[str]:
     from ragauge.core.label import UNKNOWN_KIND_NOTE, UNSUPPORTED_KIND_METRICS
-    from ragauge.diagnosis.findings.label_advice import build_draw_command
+    from ragauge.diagnosis.findings.cause_texts import build_draw_command
     from ragauge.engine.people import load_people_scores
     from ragauge.scores.estimation import MIN_LABELS
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 from ragauge.core.messages import end_sentence
 from ragauge.core.response import Run
 from ragauge.diagnosis.causes.attribution import find_row
-from ragauge.diagnosis.findings.concentration import ANSWERABLE_COLUMN
+from ragauge.diagnosis.findings.cause_texts import ANSWERABLE_COLUMN
 from ragauge.diagnosis.findings.diagnosis_builder import SegmentView, diagnose, find_main_component
 from ragauge.diagnosis.findings.findings import fill_run_name, put_id_mismatch_first, put_lost_evidence_first
 from ragauge.diagnosis.findings.patterns import PATTERNS

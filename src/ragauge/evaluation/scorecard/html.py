@@ -14,7 +14,7 @@ from ragauge.comparison.gaps import losses
 from ragauge.comparison.tables import page_parts as comparison_page
 from ragauge.comparison.tables import words as comparing
 from ragauge.core.messages import format_count, format_metric_value, format_signed, format_value
-from ragauge.diagnosis.causes.missing_facts import describe_missing
+from ragauge.diagnosis.causes.attribution import describe_missing
 from ragauge.diagnosis.confirm import tables as confirmed
 from ragauge.diagnosis.examples import tables as examples
 from ragauge.evaluation.scorecard import alignment

@@ -11,9 +11,8 @@ from ragauge.comparison.tables.words import describe_against_baseline
 from ragauge.core.errors import UnknownName, UsageError
 from ragauge.core.messages import format_count
 from ragauge.dashboard.site import Site, parse_options
-from ragauge.evaluation.overview.default_comparison import compare_with_default
-from ragauge.evaluation.runs.run_progress import RunProgress
-from ragauge.evaluation.runs.run_rows import RunRow
+from ragauge.evaluation.overview.verb import compare_with_default
+from ragauge.evaluation.runs.run_rows import RunProgress, RunRow
 from ragauge.evaluation.runs.verb import OpenRun
 from ragauge.evaluation.scorecard import page_parts as report
 from ragauge.evaluation.scorecard.result import Scorecard

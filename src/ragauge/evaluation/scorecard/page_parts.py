@@ -17,9 +17,10 @@ from ragauge.core.messages import format_value
 from ragauge.diagnosis.confirm import tables as confirmed
 from ragauge.diagnosis.examples import tables as examples
 from ragauge.diagnosis.examples.passage_views import PassageView, build_passage_views
-from ragauge.evaluation.scorecard import bars, drill_down, figures, segment_sizes
+from ragauge.evaluation.scorecard import bars, drill_down, figures
+from ragauge.evaluation.scorecard import bars as segment_sizes
 from ragauge.evaluation.scorecard import tables as scorecard
-from ragauge.evaluation.scorecard.segments import rank_values
+from ragauge.evaluation.scorecard.bars import rank_values
 from ragauge.rendering import judge_usage as judged
 from ragauge.rendering import lists
 from ragauge.rendering.lists import Anchors, ServedLinks
@@ -31,7 +32,7 @@ from ragauge.rendering.words import (
     select_headline_metrics,
     to_line,
 )
-from ragauge.scores.results.change import MetricChange
+from ragauge.scores.results.comparison import MetricChange
 from ragauge.scores.results.scorecard import ExampleView, ScorecardData, Summary
 from ragauge.scores.segments import MIN_SEGMENT_EXAMPLES
 

@@ -12,8 +12,8 @@ from ragauge.core.label import ANNOTATOR_JUDGE_PREFIX
 from ragauge.core.messages import format_command, format_count, format_metric_value, format_value
 from ragauge.diagnosis.confirm.tables import describe_experiments
 from ragauge.diagnosis.findings.cause_texts import find_words
-from ragauge.evaluation.scorecard import segment_sizes
-from ragauge.evaluation.scorecard.segments import list_worst_segments
+from ragauge.evaluation.scorecard import bars
+from ragauge.evaluation.scorecard.bars import list_worst_segments
 from ragauge.rendering import judge_usage as judged
 from ragauge.rendering.sections import (
     Bar,
@@ -51,7 +51,7 @@ from ragauge.rendering.words import (
     with_error,
 )
 from ragauge.scores.indicators import describe_reading
-from ragauge.scores.results.change import MetricChange
+from ragauge.scores.results.comparison import MetricChange
 from ragauge.scores.results.scorecard import Finding, ScorecardData, Summary
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ def build_sections(card: ScorecardData, report: Path | None = None) -> Iterator[
         )
     if (worst := _build_worst_segments(card)) is not None:
         yield worst
-    if segment_values := segment_sizes.list_sizes(card):
+    if segment_values := bars.list_sizes(card):
         yield ReportSection("Examples by segment", lead=tuple(f"  {segment.words}" for segment in segment_values))
     yield from history.build_report_section(card.history)
     if card.gaps is not None:
@@ -285,7 +285,7 @@ def _build_worst_segments(card: ScorecardData) -> ReportSection | None:
     rows = []
     for value in worst:
         failed_cells = ("–" if value.failed is None else f"{value.failed:,}",) if has_failures else ()
-        cells: list[TableCell] = [f"{value.column} = {value.value}", segment_sizes.format_size(value.n), *failed_cells]
+        cells: list[TableCell] = [f"{value.column} = {value.value}", bars.format_size(value.n), *failed_cells]
         for mean, interval_text, worse in value.cells:
             cells += [Phrase(f"{mean} ▼" if worse else mean, "bad" if worse else ""), Phrase(interval_text, "faint")]
         rows.append(tuple(cells))

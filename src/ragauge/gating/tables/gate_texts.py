@@ -7,11 +7,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from math import isinf
 
 from ragauge.core.messages import UNITS, format_command, format_count, format_three_digits
-from ragauge.diagnosis.findings.label_advice import advise_label_draw
+from ragauge.diagnosis.findings.cause_texts import advise_label_draw
 from ragauge.gating.examples import describe_untagged
 from ragauge.gating.result import Check, CheckExample, Gated, Verdict
 from ragauge.gating.tables import gate_failures as failures
-from ragauge.gating.tables import unpaired_samples as unpaired
+from ragauge.gating.tables import gate_failures as unpaired
 from ragauge.rendering.words import make_safe
 from ragauge.stats.weighted import Interval
 

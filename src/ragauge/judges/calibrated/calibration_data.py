@@ -1,4 +1,4 @@
-"""What a calibrated judge learns from: labelled parts of answers beside what its base says of them."""
+"""What a calibrated judge learns from: labels beside its base's verdicts, grouped so that none leaks."""
 
 from __future__ import annotations
 
@@ -10,8 +10,7 @@ from ragauge.core.errors import NotEnoughData
 from ragauge.core.facts import AnswerFacts
 from ragauge.core.human_labels import TWO_LABELS, LabeledAnswer
 from ragauge.judges.calibrated.file import CalibrationBase, CalibrationFile, LearnedFrom, Model
-from ragauge.judges.calibrated.judge import build_text_key
-from ragauge.judges.calibrated.label_groups import compute_row_marks, group_rows
+from ragauge.judges.calibrated.judge import build_text_key, compute_marks, normalize_for_match
 from ragauge.judges.calibrated.lexical_features import (
     MeasuredPassages,
     compute_log_odds,
@@ -23,6 +22,54 @@ from ragauge.judges.judge import Judge, can_ask_models
 from ragauge.scores.annotators import find_majority, map_to_scale
 from ragauge.scores.calibration import CalibrationGain, LearnedFromLabels
 from ragauge.stats.calibration import CalibrationChoice, LabeledOdds, assign_folds
+from ragauge.text.sentences import split_sentences
+
+COMMON_ROWS, COMMON_SHARE = 10, 0.1  # in more texts than both: an instruction, such as "Summarize this.", or a phrase
+
+
+def compute_row_marks(row: LabeledAnswer) -> list[str]:
+    """What a labelled text is recognised by: of its whole answer, then of its sentences and labelled parts."""
+    part_texts = (row.answer[part.start : part.end] for part in row.parts)
+    return compute_marks(
+        row.passages,
+        [row.answer, *dict.fromkeys([*(sentence.text for sentence in split_sentences(row.answer)), *part_texts])],
+    )
+
+
+def group_rows(rows: Sequence[LabeledAnswer]) -> list[int]:
+    """The group of each row, a number that the rows of one group share: the place of its first row.
+
+    Rows belong together that share passages and answer, passages and a sentence or labelled part, or the question, and
+    so do all that are joined by others. Case, punctuation and white space do not tell texts apart, nor does the order
+    of passages. A question, sentence or part in more than 10 rows and in more than a tenth of all joins none: it is an
+    instruction, or said of anything.
+
+    Args:
+        rows: what people labelled.
+    """
+    max_count = max(COMMON_ROWS, COMMON_SHARE * len(rows))
+    answer_marks, others = [], []
+    for row in rows:
+        answer_mark, *part_marks = compute_row_marks(row)
+        answer_marks.append(answer_mark)
+        # beside the whole, which always joins; a question cannot be mistaken for the hash of a mark
+        others.append({*part_marks, *([f"? {normalize_for_match(row.query)}"] if row.query.strip() else [])})
+    counts = Counter(key for keys in others for key in keys)
+    parents = list(range(len(rows)))
+
+    def find_root(n: int) -> int:
+        while parents[n] != n:
+            parents[n] = parents[parents[n]]
+            n = parents[n]
+        return n
+
+    first_rows: dict[str, int] = {}
+    for n, keys in enumerate(others):
+        for key in (answer_marks[n], *(key for key in keys if counts[key] <= max_count)):
+            root, other = sorted((find_root(n), find_root(first_rows.setdefault(key, n))))
+            parents[other] = root
+    return [find_root(n) for n in range(len(rows))]
+
 
 MIN_LABELS, MIN_RARER_LABELS = 50, 10  # labels, and of those the ones of the rarer kind
 SPLIT = "people are split"

@@ -12,7 +12,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
-from ragauge.core.criterion import CriterionVerdict
 from ragauge.core.facts import (
     CLAIMS_ONLY,
     Address,
@@ -22,6 +21,7 @@ from ragauge.core.facts import (
     Claim,
     CoverFacts,
     CriteriaFacts,
+    CriterionVerdict,
     JudgeFacts,
     Rating,
     ReferenceClaim,

@@ -14,8 +14,7 @@ from itertools import chain
 from math import inf
 
 from ragauge.core.ask import Reply
-from ragauge.core.criterion import CriterionVerdict
-from ragauge.core.facts import CoverFacts, CriteriaFacts
+from ragauge.core.facts import CoverFacts, CriteriaFacts, CriterionVerdict
 from ragauge.judges.inputs import CoverAspects, CoverCriteria, MeetCriteria
 from ragauge.judges.judge import AskGenerator
 from ragauge.judges.local.answer_type import find_answer_kind, has_answer_kind

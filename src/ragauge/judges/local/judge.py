@@ -24,8 +24,7 @@ from ragauge.judges.local import agree, criteria, relevance, verify_answer, veri
 from ragauge.judges.local.weights import EVIDENCE_FILE, compute_fingerprint, read_weights
 from ragauge.scores.gather import ClaimProfile
 from ragauge.scores.results.scorecard import JudgeNote
-from ragauge.stats.judge_error import JudgeMeanError
-from ragauge.stats.judge_scale import SourceScale
+from ragauge.stats.judge_error import JudgeMeanError, SourceScale
 from ragauge.text.specifics import ClaimKind
 
 GENERATION = 8  # raised when the code that scores changes a verdict

@@ -8,11 +8,11 @@ from functools import cached_property, lru_cache
 from itertools import accumulate, pairwise
 from typing import NamedTuple
 
+from ragauge.judges.local.align import has_same_amount, is_standalone_number
 from ragauge.judges.local.english import NEGATIONS
 from ragauge.judges.local.index import STOP_UNITS, build_haystack
 from ragauge.judges.local.items import list_measures
 from ragauge.judges.local.measures import find_unit_after, is_same_amount
-from ragauge.judges.local.same_amounts import has_same_amount, is_standalone_number
 from ragauge.judges.local.statements import strip_marks
 from ragauge.text.names import find_codes, fold_case, has_code, list_written_words
 from ragauge.text.numerals import CURRENCIES, format_version, needs_label

@@ -7,8 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ragauge.core.ask import Ask, Reply
-from ragauge.core.criterion import Criterion, CriterionVerdict, VisibleField
-from ragauge.core.facts import CriteriaFacts
+from ragauge.core.facts import CriteriaFacts, Criterion, CriterionVerdict, VisibleField
 from ragauge.judges.inputs import MeetCriteria
 from ragauge.judges.judge import AskGenerator
 from ragauge.judges.model.prompt_blocks import Block, Prompt, build_turn_blocks

@@ -15,7 +15,7 @@ from pathlib import Path
 from string import Formatter
 from typing import Any, NamedTuple
 
-from ragauge.core.config.prompts import read_prompts
+from ragauge.core.config.file import read_prompts
 from ragauge.core.errors import UnknownName, UsageError
 from ragauge.core.example import Turn
 from ragauge.core.identity import hash_json

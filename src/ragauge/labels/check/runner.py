@@ -1,4 +1,4 @@
-"""Asks judges about a labelled file: the same question, prompts and store as an evaluation."""
+"""Asks judges about a labeled file, or reads verdicts that were asked elsewhere."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import NamedTuple, Self
 
 from ragauge.core.ask import Ask, Reply
 from ragauge.core.facts import AnswerFacts, JudgeFacts
-from ragauge.core.human_labels import LabeledAnswer
+from ragauge.core.human_labels import LabeledAnswer, RecordedVerdict
 from ragauge.engine.caller import CallCounts
 from ragauge.engine.estimate import CostEstimate, estimate_asks, list_members
 from ragauge.engine.judge_facts import NOT_ASKED, FactsOutcome, ask_facts
@@ -21,7 +21,7 @@ from ragauge.engine.models import CallOptions
 from ragauge.engine.session import ProgressCallback, Session
 from ragauge.judges.inputs import VerifyAnswer, build_row_inputs
 from ragauge.judges.judge import Judge, can_ask_models
-from ragauge.scores.judge_check import JudgeAnswers, VerdictCost, list_part_verdicts
+from ragauge.scores.judge_check import RECORDED_PREFIX, JudgeAnswers, PartVerdict, VerdictCost, list_part_verdicts
 from ragauge.scores.label_scores import QUESTION, find_labeled_metrics, hash_example, hash_row_text, score_row
 from ragauge.store.judges import LabelFile, TextScore
 from ragauge.store.store_access import Store
@@ -210,3 +210,31 @@ def _sum_usage(results: Sequence[FactsOutcome]) -> VerdictCost:
         sum(asked_result.output_tokens for asked_result in used),
         None if None in costs else sum(cost for cost in costs if cost is not None),
     )
+
+
+NO_VERDICT_REASON = "the file has no verdict"
+
+
+def read_recorded_answers(rows: Sequence[LabeledAnswer], columns: Sequence[str]) -> tuple[JudgeAnswers, ...]:
+    """What each column of verdicts says of the rows, as if its judge had been asked.
+
+    A column whose numbers are all 0 or 1 holds labels; of one with any other number all are probabilities.
+
+    Args:
+        rows: read with these columns.
+        columns: in their order.
+    """
+    return tuple(_read_column(rows, index, column) for index, column in enumerate(columns))
+
+
+def _read_column(rows: Sequence[LabeledAnswer], index: int, column: str) -> JudgeAnswers:
+    probabilities = [part.recorded[index].p for row in rows for part in row.parts]
+    sure = any(p is not None and 0 < p < 1 for p in probabilities)
+    verdicts = tuple(tuple(_build_verdict(part.recorded[index], sure) for part in row.parts) for row in rows)
+    return JudgeAnswers(column, "", f"{RECORDED_PREFIX}{column}", verdicts)
+
+
+def _build_verdict(recorded: RecordedVerdict, sure: bool) -> PartVerdict:
+    if recorded.label is None:
+        return PartVerdict(None, NO_VERDICT_REASON)
+    return PartVerdict(recorded.label, p=recorded.p if sure else None)

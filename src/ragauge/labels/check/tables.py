@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from ragauge.core.human_labels import TWO_LABELS
 from ragauge.core.messages import format_count
-from ragauge.rendering.encoder import encode
+from ragauge.rendering.json_forms import encode
 from ragauge.rendering.json_values import compute_shift, format_judge_name, window_text
 from ragauge.rendering.judge_usage import format_money
 from ragauge.rendering.sections import ReportSection, ReportTable, build_columns

@@ -160,12 +160,11 @@ async def check_against_labels(options: CheckJudgeOptions) -> JudgeCheck:
         RagaugeError: a bound on cost, and a model whose price is unknown.
     """
     from ragauge.engine.judge_error import find_judge_errors
-    from ragauge.labels.check.file_verdicts import read_recorded_answers
-    from ragauge.labels.check.runner import check_labels, count_cross_fitted
+    from ragauge.labels.check.runner import check_labels, count_cross_fitted, read_recorded_answers
     from ragauge.labels.history.verb import log_check
     from ragauge.scores.judge_check import build_report
     from ragauge.store.store_access import open_store
-    from ragauge.verbs.summary_refresh import renew_judge_means
+    from ragauge.verbs.columns import renew_judge_means
 
     judge_ways = build_ways(options)
     calling = options.of(*(way.judge for way in judge_ways))
@@ -230,7 +229,7 @@ def delete_checks(options: CheckJudgeOptions) -> int:
     from ragauge.labels.history.compute import hash_parts
     from ragauge.scores.label_scores import hash_row_text
     from ragauge.store.store_access import open_store
-    from ragauge.verbs.summary_refresh import renew_judge_means
+    from ragauge.verbs.columns import renew_judge_means
 
     source = load_rows(options, _build_label_options(options))
     keyed = [(hash_row_text(row), set(hash_parts(row))) for row in source.rows]
@@ -262,7 +261,7 @@ def estimate_check(options: CheckJudgeOptions) -> dict[str, Any]:
 def save_check(check: JudgeCheck, path: Path) -> Path:
     """Writes a report by the ending of its name: .md or .json, or .jsonl with every part on which a judge differs."""
     from ragauge.labels.check.tables import format_json_lines, format_markdown
-    from ragauge.rendering.encoder import format_json
+    from ragauge.rendering.json_forms import format_json
     from ragauge.verbs.files import make_folder
 
     make_folder(path)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from ragauge.core.human_labels import GradedItem
 from ragauge.scores.agreement import AgreementFigure, Basis, compute_equal_share, compute_kappa
 from ragauge.scores.annotators import compute_unit_alphas
-from ragauge.stats.krippendorff import Scale
+from ragauge.stats.agreement import Scale
 
 SCALES: tuple[Scale, ...] = ("nominal", "ordinal", "interval")
 MIN_SEGMENT_PAIRS = 2  # pairs of a segment's value that are reported on their own

@@ -14,7 +14,7 @@ from ragauge.scores.judge_usage import list_disagreements
 
 if TYPE_CHECKING:
     from ragauge.labels.history.compute import CheckStep
-    from ragauge.labels.judges.judge_inventory import JudgeTrust, KnownJudge
+    from ragauge.labels.judges.verb import JudgeTrust, KnownJudge
 
 NO_JUDGE = "No judge has judged a run here, and none has been checked. To use the local judge, which needs no key:"
 NEVER = "never"
@@ -44,7 +44,7 @@ METRIC_HEADERS = (
 def format_name(judge: KnownJudge) -> str:
     """What a judge is called: its spec, else its id.
 
-    >>> from ragauge.labels.judges.judge_inventory import KnownJudge
+    >>> from ragauge.labels.judges.verb import KnownJudge
     >>> format_name(KnownJudge("local:9f2", "local", 3)), format_name(KnownJudge("mine", "", 0))
     ('local', 'mine')
     """

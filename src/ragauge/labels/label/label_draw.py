@@ -17,7 +17,7 @@ from ragauge.verbs.sources import resolve_store_url
 if TYPE_CHECKING:
     from ragauge.core.label import LabelTask
     from ragauge.core.response import Run
-    from ragauge.labels.label.page_parts import LabelQuestion
+    from ragauge.labels.label.page import LabelQuestion
     from ragauge.store.labels import LabelDraw
     from ragauge.store.store_access import Store
 
@@ -107,7 +107,7 @@ def _resolve_options(options: LabelDrawOptions) -> tuple[LabelDrawOptions, Label
     from ragauge.core.errors import UnknownName
     from ragauge.core.label import hash_guideline
     from ragauge.engine.label_questions import build_instructions, is_about_whole_answer, list_choices, resolve_question
-    from ragauge.labels.label.page_parts import LabelQuestion
+    from ragauge.labels.label.page import LabelQuestion
 
     question = resolve_question(options.question)
     if options.by not in ("sentence", "answer"):
@@ -289,7 +289,7 @@ def _find_disputed(store: Store, run: Run, options: LabelDrawOptions, asking: La
 
 
 def _write_tasks(output: Path, tasks: list[LabelTask], asking: LabelQuestion, adjudicating: bool) -> None:
-    from ragauge.labels.label.page_parts import format_task_lines, render_label_page
+    from ragauge.labels.label.page import format_task_lines, render_label_page
     from ragauge.verbs.files import make_folder
 
     make_folder(output)

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from ragauge.labels.check.family_bias import find_family_gap
+from ragauge.labels.check.compute import find_family_gap
 from ragauge.labels.probe.position_bias import PositionProbe
 from ragauge.scores.verdict_pairs import SUPPORTED, PairedCases, compute_excess_interval, find_min_alpha
 from ragauge.stats.families import holm

@@ -116,7 +116,7 @@ def format_headline(alert: Alert, corrected: Sequence[CorrectedDay] = ()) -> str
     'faithfulness has been 0.75 since 2026-02-10, below the allowed 0.87'
     >>> from ragauge.monitoring.series.label_correction import CorrectedDay
     >>> format_headline(alert, [CorrectedDay(date(2026, 2, 10), 0.9, 0.8, 0.95, 0.76, 60)])
-    "faithfulness was 0.90 by labels on 2026-02-10, not below the allowed 0.87 (judge mean: 0.75 since 2026-02-10)"
+    'faithfulness was 0.90 by labels on 2026-02-10, not below the allowed 0.87 (judge mean: 0.75 since 2026-02-10)'
     """
     if alert.said:
         return to_line(alert.said)

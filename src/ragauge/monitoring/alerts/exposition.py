@@ -12,7 +12,7 @@ from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
 
 from ragauge.monitoring.alerts.verb import list_alerts, list_monitors
-from ragauge.monitoring.series.states import Standing, State
+from ragauge.monitoring.series.monitor_specs import Standing, State
 from ragauge.monitoring.traffic.verb import build_traffic_status
 
 if TYPE_CHECKING:

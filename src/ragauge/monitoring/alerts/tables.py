@@ -15,7 +15,7 @@ from ragauge.monitoring.alerts.alert_coverage import (
     format_headline,
 )
 from ragauge.monitoring.drift.tables import build_days_section
-from ragauge.monitoring.series.states import OPEN_STATES
+from ragauge.monitoring.series.monitor_specs import OPEN_STATES
 from ragauge.monitoring.series.tables import (
     TONES,
     build_days_chart,
@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     from ragauge.monitoring.replay.compute import MonitoringStatus, Replay, SeriesStatus
     from ragauge.monitoring.series.alert_details import AlertAccount, FactShare, SegmentShift
     from ragauge.monitoring.series.gauge_monitors import GaugeStatus
+    from ragauge.monitoring.series.monitor_specs import Resolution
     from ragauge.monitoring.series.monitor_tracker import Alert
-    from ragauge.monitoring.series.states import Resolution
     from ragauge.store.monitors import AlertList
 
 RESOLUTION_WORDS: dict[str, str] = {"": "–", "acknowledged": "acknowledged", "false_alarm": "marked as a false alarm"}

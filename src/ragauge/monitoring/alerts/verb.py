@@ -26,9 +26,8 @@ if TYPE_CHECKING:
     from ragauge.monitoring.replay.compute import MonitoringStatus, SeriesStatus
     from ragauge.monitoring.series.alert_details import AlertAccount, AlertTrace
     from ragauge.monitoring.series.gauge_monitors import GaugeStatus
-    from ragauge.monitoring.series.monitor_specs import MonitorSpec, MonitorSpecs
+    from ragauge.monitoring.series.monitor_specs import MonitorSpec, MonitorSpecs, Resolution
     from ragauge.monitoring.series.monitor_tracker import Alert, MonitorTracker
-    from ragauge.monitoring.series.states import Resolution
     from ragauge.rendering.sections import ReportSection
     from ragauge.store.monitors import AlertList, StoredAlert
     from ragauge.store.store_access import Store

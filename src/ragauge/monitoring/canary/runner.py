@@ -24,7 +24,7 @@ from ragauge.monitoring.canary.compute import (
     divide_evenly,
     find_first_look,
 )
-from ragauge.monitoring.jobs.daily_job import DailyJob
+from ragauge.monitoring.jobs.scheduler import DailyJob
 from ragauge.monitoring.series.false_alarm_budget import compute_daily_level
 from ragauge.monitoring.series.monitor_tracker import JUDGE_CHANGED, Alert
 from ragauge.monitoring.series.series import ALL
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from ragauge.core.example import Example
     from ragauge.engine.plan import Plan
     from ragauge.monitoring.canary.compute import CanaryDay
-    from ragauge.scores.results.jobs import Job
+    from ragauge.scores.results.monitoring import Job
     from ragauge.store.store_access import Store
 
 

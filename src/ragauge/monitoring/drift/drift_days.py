@@ -15,9 +15,9 @@ from ragauge.monitoring.drift.compute import (
     PlacedText,
     Texts,
     compute_drift_detail,
+    list_marked_days,
     measure_drift,
 )
-from ragauge.monitoring.drift.normal_ranges import list_marked_days
 
 if TYPE_CHECKING:
     from ragauge.scores.request_stream import Arrival

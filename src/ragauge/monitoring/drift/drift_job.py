@@ -9,11 +9,17 @@ from typing import TYPE_CHECKING
 
 from ragauge.core.identity import hash_json
 from ragauge.engine.request_stream import find_watched_project, iter_arrivals, list_traffic_projects
-from ragauge.monitoring.drift.compute import DriftDay, DriftReport, Texts, build_drift_name, count_permutations
+from ragauge.monitoring.drift.compute import (
+    DriftDay,
+    DriftReport,
+    Texts,
+    build_drift_name,
+    count_permutations,
+    list_marked_days,
+)
 from ragauge.monitoring.drift.drift_days import BASELINE_DAYS, LAST_DAYS, count_testable_projects
 from ragauge.monitoring.drift.drift_measures import build_drift_report
-from ragauge.monitoring.drift.normal_ranges import list_marked_days
-from ragauge.monitoring.jobs.daily_job import DailyJob
+from ragauge.monitoring.jobs.scheduler import DailyJob
 from ragauge.monitoring.series.false_alarm_budget import compute_daily_level, count_parts
 from ragauge.monitoring.series.monitor_tracker import Alert
 from ragauge.monitoring.series.projects import select_projects
@@ -21,7 +27,7 @@ from ragauge.monitoring.series.series import ALL
 
 if TYPE_CHECKING:
     from ragauge.core.config.monitor import MonitorSection
-    from ragauge.scores.results.jobs import Job
+    from ragauge.scores.results.monitoring import Job
     from ragauge.store.store_access import Store
 
 

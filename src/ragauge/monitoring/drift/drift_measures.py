@@ -10,14 +10,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ragauge.core.errors import UnknownName, UsageError
 from ragauge.core.outcomes import mark_values
-from ragauge.monitoring.drift.compute import DriftDetail, DriftReport, Texts
+from ragauge.monitoring.drift.compute import DriftDetail, DriftMeasure, DriftReport, Texts, learn_band, list_marked_days
 from ragauge.monitoring.drift.drift_days import BASELINE_DAYS, MAX_TEXTS_PER_DAY, build_drift_details, run_drift_tests
-from ragauge.monitoring.drift.normal_ranges import DriftMeasure, learn_band, list_marked_days
 
 if TYPE_CHECKING:
     from ragauge.monitoring.series.gauge_monitors import SignalPoint
     from ragauge.scores.request_stream import Arrival
-    from ragauge.scores.results.jobs import Job
+    from ragauge.scores.results.monitoring import Job
     from ragauge.store.store_access import Store
 
 DOCUMENT_CUTOFF = 10  # documents of a golden question that are looked at

@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING
 
 from ragauge.core.messages import format_command, format_count, format_value
 from ragauge.monitoring.alerts.alert_coverage import format_names
-from ragauge.monitoring.drift.normal_ranges import MIN_GOOD_DAYS
+from ragauge.monitoring.drift.compute import MIN_GOOD_DAYS
 from ragauge.monitoring.series.tables import MAX_NAME_CHARS
 from ragauge.rendering.sections import Phrase, ReportColumn, ReportSection, ReportTable, TableCell, Tone, Wording
 from ragauge.rendering.words import make_safe, to_line
 
 if TYPE_CHECKING:
-    from ragauge.monitoring.drift.compute import DriftDay, DriftDetail, DriftReport
-    from ragauge.monitoring.drift.normal_ranges import Band, MarkedPeriod
+    from ragauge.monitoring.drift.compute import Band, DriftDay, DriftDetail, DriftReport, MarkedPeriod
 
 
 NO_DAY = "No day can be compared yet. Once a day is over, it is compared with the 28 days before it."

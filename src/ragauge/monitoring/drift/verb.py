@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, cast, get_args
 
 from ragauge.core.errors import UnknownName, UsageError
-from ragauge.monitoring.drift.compute import DriftReport, Texts
-from ragauge.monitoring.drift.normal_ranges import MIN_GOOD_DAYS, Marked, MarkedPeriod, list_marked_days
+from ragauge.monitoring.drift.compute import MIN_GOOD_DAYS, DriftReport, Marked, MarkedPeriod, Texts, list_marked_days
 from ragauge.monitoring.options import MonitorDriftOptions, MonitorMarkOptions
 from ragauge.verbs.option_specs import expand_options
 from ragauge.verbs.result_base import PageResult, ValueResult

@@ -1,14 +1,19 @@
-"""A scheduled run: the system is asked, its answers are judged, and the gate's rules decide."""
+"""A scheduled run with its gate, when it is due, and the alerts of schedules."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
+from zoneinfo import ZoneInfo
 
 from ragauge.core.errors import ConfigError, DataError, MissingExtra, MissingFile, RagaugeError, StoreError, UsageError
+from ragauge.core.identity import hash_json
 from ragauge.evaluation.run.verb import run_system
 from ragauge.evaluation.verbs import evaluate
 from ragauge.gating.verb import gate
+from ragauge.monitoring.series.monitor_tracker import Alert, build_schedule_name
+from ragauge.monitoring.series.series import ALL
 from ragauge.verbs.coroutines import run_coroutine
 from ragauge.verbs.evaluate_options import RunOptions
 
@@ -16,7 +21,9 @@ if TYPE_CHECKING:
     from ragauge.core.config.config_loader import ConfigFile
     from ragauge.core.config.monitor import AnnSection, ScheduleSection
     from ragauge.gating.rules import Rules
-    from ragauge.scores.results.jobs import JobState
+    from ragauge.scores.results.monitoring import Job, JobState
+    from ragauge.store.store_access import Store
+
 
 MAX_REASON_CHARS = 400  # characters of a reason
 
@@ -130,7 +137,7 @@ class ScheduledRun:
             return
         from ragauge.readers.corpus import read_corpus
         from ragauge.store.store_access import open_store
-        from ragauge.testsets.gold_index import build_gold_listing
+        from ragauge.testsets.corpus_view import build_gold_listing
 
         try:
             documents = read_corpus(self.schedule.corpus, [])
@@ -180,3 +187,109 @@ class ScheduledRun:
 
 def _ignore_warning(_: str) -> None:
     """Nobody looks on; what is worth knowing of a run stands in its report."""
+
+
+MISSED_AFTER_S = 3600.0  # seconds after its time from which on an occurrence counts as missed
+MAX_RULES = 3
+GOOD_STATES = ("pass", "done")
+
+
+def list_schedule_alerts(store: Store, job: Job, outcome: ScheduledOutcome, now: float) -> list[Alert]:
+    """The alert that an occurrence raises, or the one that it ends: by one that was made in time and passed.
+
+    Of an error it says why, as far as that holds no user's words; `monitor status` shows all that the run says of it.
+
+    Args:
+        store: with the alerts that are open.
+        job: the occurrence.
+        outcome: what came of it.
+        now: seconds since 1970.
+    """
+    name, timestamp = build_schedule_name(job.name), datetime.fromtimestamp(now, UTC)
+    open_alerts = [
+        entry.alert
+        for entry in store.monitors.list_alerts()
+        if entry.alert.monitor == name and entry.alert.ended_at is None
+    ]
+    problem = _describe_problem(job, outcome)
+    if not problem:
+        return [replace(entry, ended_at=timestamp) for entry in open_alerts] if outcome.state in GOOD_STATES else []
+    if open_alerts:
+        return []
+    due = datetime.fromtimestamp(job.due, UTC)
+    return [
+        Alert(
+            hash_json([name, job.due])[:10],
+            name,
+            "a run on time that passes its gate",
+            ALL,
+            timestamp,
+            -1,
+            "",
+            due.date(),
+            None,
+            0,
+            0.0,
+            None,
+            1.0,
+            1.0,
+            1,
+            "schedule",
+            False,
+            said=f"{name}, due {due:%Y-%m-%d %H:%M} UTC, {problem}",
+        )
+    ]
+
+
+def _describe_problem(job: Job, outcome: ScheduledOutcome) -> str:
+    """What was wrong with an occurrence; "" = nothing, or not enough data to say."""
+    run = f" (run {outcome.run_id})" if outcome.run_id else ""
+    if outcome.state == "fail":
+        unmet = [
+            text_line.removeprefix("- ") for text_line in outcome.message.splitlines() if text_line.startswith("- ")
+        ][:MAX_RULES]
+        return f"did not pass its gate{run}" + (f": {'; '.join(unmet)}" if unmet else "")
+    if outcome.state == "error":
+        return f"could not run{run}" + (f": {outcome.why}" if outcome.why else "")
+    if not job.why and job.attempts == 1 and job.began - job.due > MISSED_AFTER_S:
+        return f"was missed: it started {(job.began - job.due) / 3600:,.0f} hours late{run}"
+    return ""
+
+
+def find_last_due(cron: str, zone: str, now: float) -> float:
+    """When a schedule was last due, seconds since 1970.
+
+    A time that is skipped where clocks are put forward is due as much later; one that comes twice is due the first
+    time.
+
+    >>> datetime.fromtimestamp(find_last_due("0 2 * * *", "Europe/Berlin", 1767225600), UTC).isoformat()
+    '2025-12-31T01:00:00+00:00'
+    """
+    from croniter import croniter
+
+    time_zone = ZoneInfo(zone)
+    # by the clock on the wall: what it shows twice is then one time; a second later, so that the moment itself counts
+    wall = datetime.fromtimestamp(now + 1, UTC).astimezone(time_zone).replace(tzinfo=None)
+    times = croniter(cron, wall)
+    while True:
+        occurrence: datetime = times.get_prev(datetime)
+        due = occurrence.replace(tzinfo=time_zone).timestamp()
+        if due <= now:
+            return due
+
+
+def find_next_due(cron: str, zone: str, now: float) -> float:
+    """When a schedule is due next, seconds since 1970.
+
+    >>> datetime.fromtimestamp(find_next_due("0 2 * * *", "Europe/Berlin", 1767225600), UTC).isoformat()
+    '2026-01-01T01:00:00+00:00'
+    """
+    from croniter import croniter
+
+    time_zone = ZoneInfo(zone)
+    times = croniter(cron, datetime.fromtimestamp(now, UTC).astimezone(time_zone).replace(tzinfo=None))
+    while True:
+        occurrence: datetime = times.get_next(datetime)
+        due = occurrence.replace(tzinfo=time_zone).timestamp()
+        if due > now:
+            return due

@@ -19,8 +19,7 @@ from ragauge.monitoring.series.windows import simulate_point_alarms
 
 if TYPE_CHECKING:
     from ragauge.core.config.monitor import MonitorSection
-    from ragauge.monitoring.series.monitor_specs import MonitorSpec, MonitorSpecs
-    from ragauge.monitoring.series.states import Standing
+    from ragauge.monitoring.series.monitor_specs import MonitorSpec, MonitorSpecs, Standing
     from ragauge.scores.request_stream import Arrival
 
 

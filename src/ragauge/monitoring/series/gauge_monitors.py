@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple
 
-from ragauge.monitoring.series.states import MonitorState, Standing
+from ragauge.monitoring.series.monitor_specs import MonitorState, Standing
 
 if TYPE_CHECKING:
     from ragauge.monitoring.series.monitor_specs import GaugeSpec

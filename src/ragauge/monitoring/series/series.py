@@ -10,8 +10,8 @@ from itertools import accumulate, islice
 from math import isnan
 from typing import TYPE_CHECKING, NamedTuple
 
+from ragauge.monitoring.series.monitor_specs import MonitorState, Observation
 from ragauge.monitoring.series.no_data_alerts import ScoreTiming
-from ragauge.monitoring.series.states import MonitorState, Observation
 from ragauge.stats.moments import Moments
 from ragauge.stats.sequential import DropEvidence, DropReference, compute_reference
 

@@ -65,7 +65,7 @@ def describe_corrected(days: Sequence[CorrectedDay]) -> str:
 
     >>> from ragauge.monitoring.series.label_correction import CorrectedDay
     >>> describe_corrected([CorrectedDay(date(2026, 2, 10), 0.714, 0.6, 0.823, 0.75, 60)])
-    "Label-corrected, the mean is 0.71 [0.60, 0.82] on 2026-02-10 (60 labels; judge mean: 0.75)."
+    'Label-corrected, the mean is 0.71 [0.60, 0.82] on 2026-02-10 (60 labels; judge mean: 0.75).'
     """
     means = "; ".join(
         f"{_format_corrected(day)} on {day.day} ({format_count(day.labels, 'label')}; judge mean: "

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from ragauge.scores.results.change import WORSE
+from ragauge.scores.results.comparison import WORSE
 
 if TYPE_CHECKING:
-    from ragauge.scores.results.change import MetricChange
+    from ragauge.scores.results.comparison import MetricChange
 
 Move = Literal["cut over", "ramp", "stop"]
 RAMP_SHARES = (0.25, 0.05)  # shares of the requests at which the loss may be small enough, the larger first

@@ -10,7 +10,7 @@ from ragauge.rendering.sections import Phrase, ReportSection, Tone, Wording
 
 if TYPE_CHECKING:
     from ragauge.monitoring.shadow.compute import RetrievedDocuments, ShadowVerdict
-    from ragauge.scores.results.change import MetricChange
+    from ragauge.scores.results.comparison import MetricChange
 
 RAMP_SHARES = (0.05, 0.25, 0.5, 1.0)  # shares of the requests that a candidate has one after another
 

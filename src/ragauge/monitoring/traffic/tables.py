@@ -20,7 +20,7 @@ from ragauge.rendering.sections import (
 )
 from ragauge.rendering.verdict_texts import count_words, describe_older_counts
 from ragauge.rendering.words import make_safe, to_line
-from ragauge.scores.results.traffic import JobLine, TraceList, TraceStory, TrafficStatus
+from ragauge.scores.results.monitoring import JobLine, TraceList, TraceStory, TrafficStatus
 
 if TYPE_CHECKING:
     from ragauge.store.returns import ReturnCounts

@@ -14,7 +14,7 @@ from typing import Any
 from ragauge.core.errors import DataError, StoreError
 from ragauge.core.identity import hash_json
 from ragauge.core.response import REDACTED, Run
-from ragauge.monitoring.intake import lines
+from ragauge.monitoring.intake import body_parser
 from ragauge.monitoring.intake import otlp_decoder as decoding
 from ragauge.monitoring.intake.trace_annotations import (
     ReadTrace,
@@ -26,8 +26,7 @@ from ragauge.monitoring.intake.trace_annotations import (
     said_of,
     save_people_verdicts,
 )
-from ragauge.monitoring.policy import Policy
-from ragauge.monitoring.traffic.sampling import Sampler, get_previous_day
+from ragauge.monitoring.policy import Policy, Sampler, get_previous_day
 from ragauge.readers.lines import Row, Rows
 from ragauge.readers.options import Options
 from ragauge.readers.record_reader import RecordReader
@@ -118,7 +117,7 @@ def collect_contents(store: Store, due: Sequence[DueTrace]) -> dict[str, TraceCo
                 for trace_id, span_id, event in decoding.iterate_events(batch.body, trace_ids):
                     contents[trace_id].events.setdefault(span_id, []).append(event)
             case "responses":
-                for trace_id, row in lines.iterate_rows(batch.body, trace_ids):
+                for trace_id, row in body_parser.iterate_rows(batch.body, trace_ids):
                     seen_ids.add(trace_id)
                     contents[trace_id].rows = [row]
         for trace_id in seen_ids:

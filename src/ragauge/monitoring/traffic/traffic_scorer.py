@@ -1,8 +1,4 @@
-"""Scores the responses of traffic as any run's are: the same plan, judge and engine; what is stored is not asked.
-
-Metrics that need no judge are computed for every response as it comes in. The judge is asked about those that were
-drawn for it, meanwhile and apart: it may take its time.
-"""
+"""Scores the responses of traffic like any run's, with the labels that came with traces."""
 
 from __future__ import annotations
 
@@ -11,19 +7,61 @@ import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import partial
 
 from ragauge.core.errors import UnknownName
-from ragauge.engine.plan import Plan, Selection, build_plan
+from ragauge.engine.judge_batch import Work, find_overtaken, judge_batch
+from ragauge.engine.label_facts import decide_again, find_equal_texts, read_label_facts
+from ragauge.engine.plan import Plan, Selection, build_plan, list_columns, save_own_declarations
 from ragauge.evaluation.evaluate.verb import NO_JUDGE_SPECS, EvaluationPlan, build_planner, execute_plans
 from ragauge.evaluation.scorecard.cards import CardScope, build_card
-from ragauge.metrics.catalogue import list_questions, select_metrics
-from ragauge.monitoring.policy import Policy
-from ragauge.monitoring.traffic.sampling import get_spending
-from ragauge.monitoring.traffic_store import score_without_judge
+from ragauge.metrics.base import Metric
+from ragauge.metrics.catalogue import list_questions, require_code, select_metrics
+from ragauge.monitoring.policy import Policy, get_spending
+from ragauge.store.database import split_batches
 from ragauge.store.ledger import OPEN_OUTCOMES, Outcome
 from ragauge.store.run_collection import SamplingChance
 from ragauge.store.store_access import Store
 from ragauge.verbs.evaluate_options import EvaluateOptions
+
+BATCH_SIZE_RESPONSES = 500  # responses in memory, and in one transaction
+
+
+def score_without_judge(store: Store, run_id: str, metrics: Sequence[Metric], numbers: Sequence[int]) -> set[int]:
+    """Computes metrics that need no judge for some responses of a run, those alone that do not have them.
+
+    Args:
+        store: with the run.
+        run_id: of the run.
+        metrics: that ask nobody.
+        numbers: of the responses.
+
+    Returns:
+        Numbers of the responses of which a metric failed.
+    """
+    require_code(metrics)
+    save_own_declarations(metrics, store)
+    columns = list_columns(metrics, None)
+    scored = store.scores.find_complete(run_id, columns, only=numbers)
+    succeeded = store.scores.find_complete(run_id, columns, failed_too=False, only=scored) if scored else set()
+    failed = scored - succeeded
+    work = Work(tuple(metrics), listing=store.listings.read(run_id), labels=partial(read_label_facts, store))
+    for batch in split_batches((number for number in numbers if number not in scored), BATCH_SIZE_RESPONSES):
+        responses = judge_batch(store.runs.load(batch), work, store.evidence).judged
+        with store.transaction():
+            overtaken_numbers = find_overtaken(store, responses)  # scored when it is looked at again
+            responses = tuple(response for response in responses if response.response_no not in overtaken_numbers)
+            store.scores.write(run_id, columns, ((response.response_no, response.measured) for response in responses))
+            store.causes.write(run_id, None, {response.response_no: response.cause for response in responses})
+            store.verdicts.write(run_id, None, {response.response_no: response.verdict for response in responses})
+        failed |= {
+            response.response_no
+            for response in responses
+            if any(score.status == "failed" for score in response.measured)
+        }
+    work.own_calls.stop()
+    return failed
+
 
 CARD_INTERVAL_S, CARD_SHARE = 60.0, 20  # seconds between two scorecards of a run; how much longer than making one took
 FREE_BATCH_TRACES, JUDGED_BATCH_TRACES = 500, 500  # traces that are looked at before others have their turn
@@ -275,3 +313,44 @@ class TrafficScorer:
         metrics = [metric for metric in first.metrics if str(metric) in scored_names]
         if metrics:
             build_card(store, run, metrics, judge_id, CardScope())
+
+
+LABEL_DECISIONS_BATCH_SIZE_RESPONSES = 100  # labeled responses that are decided before they are taken off the list
+
+
+class LabelDecisions:
+    """Decides again the responses that labels came for, as an import of these labels does.
+
+    A response stays on the list until it was decided while nobody evaluated its run: an evaluation that began before
+    its label came may end after it, with a verdict that does not know the label.
+
+    Args:
+        store: with the runs.
+        changed: called with the id of each run whose verdicts may have changed.
+    """
+
+    def __init__(self, store: Store, changed: Callable[[str], None] = lambda _: None) -> None:
+        self._store, self._changed = store, changed
+        self._decided: set[int] = set()  # that stay on the list
+
+    def run_once(self) -> int:
+        """Decides what is on the list; returns how many labeled responses that were."""
+        n_done = 0
+        for run_id, numbers in self._store.labels.load_queued_decisions().items():
+            for batch in split_batches(numbers, LABEL_DECISIONS_BATCH_SIZE_RESPONSES):
+                n_done += self._decide_batch(run_id, batch)
+        return n_done
+
+    def _decide_batch(self, run_id: str, numbers: Sequence[int]) -> int:
+        with self._store.lock_run(run_id) as no_judge, self._store.lock_run(f"{run_id} free") as no_scorer:
+            is_idle = no_judge and no_scorer
+            todo = [number for number in numbers if is_idle or number not in self._decided]
+            for changed, equal in find_equal_texts(self._store, todo).items():
+                decide_again(self._store, changed, equal)
+                self._changed(changed)
+            if is_idle:
+                self._store.labels.end_decisions(numbers)
+                self._decided.difference_update(numbers)
+            else:
+                self._decided.update(numbers)
+        return len(todo)

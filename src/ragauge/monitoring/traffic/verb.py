@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ragauge.core.errors import UnknownName, UsageError
-from ragauge.scores.results.traffic import JobLine, TraceList, TraceRow, TraceStory, TrafficDay, TrafficStatus
+from ragauge.scores.results.monitoring import JobLine, TraceList, TraceRow, TraceStory, TrafficDay, TrafficStatus
 from ragauge.verbs.result_base import ValueResult
 from ragauge.verbs.sources import resolve_store_url
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ragauge.core.verdict import VerdictCounts
     from ragauge.monitoring.replay.compute import MonitoringStatus
     from ragauge.rendering.sections import ReportSection
-    from ragauge.scores.results.jobs import Job
+    from ragauge.scores.results.monitoring import Job
     from ragauge.store.ledger import LedgerCount, LedgerLine
     from ragauge.store.returns import ReturnCounts
     from ragauge.store.store_access import Store
@@ -340,7 +340,7 @@ def _count_verdicts(store: Store, run_id: str) -> VerdictCounts:
 
 def _build_job_lines(jobs: Sequence[Job], section: MonitorSection | None, now: float) -> Iterator[JobLine]:
     """What was done at certain times, and of each schedule of the configuration when it is due next."""
-    from ragauge.monitoring.jobs.cron import find_next_due
+    from ragauge.monitoring.jobs.scheduled_run import find_next_due
 
     schedules = section.schedules if section is not None else ()
     due = {

@@ -15,10 +15,17 @@ from typing import Any
 from ragauge.core.messages import format_count
 from ragauge.core.response import REDACTED
 from ragauge.readers.lines import Row, Rows
-from ragauge.readers.traces.origin import collect_origin
 from ragauge.readers.traces.spans import LOGS, Event, TraceSpan, read_events, read_spans
 from ragauge.readers.traces.step import Documents, Step
-from ragauge.readers.traces.tree import OWN_SERVICE, SEARCH_KINDS, Node, Request, adopt_orphans, find_requests
+from ragauge.readers.traces.tree import (
+    OWN_SERVICE,
+    SEARCH_KINDS,
+    Node,
+    Request,
+    adopt_orphans,
+    collect_origin,
+    find_requests,
+)
 from ragauge.readers.traces.verdicts import (
     TraceVerdict,
     collect_outcomes,

@@ -8,17 +8,15 @@ from typing import Any
 
 from ragauge.core.example import Example
 from ragauge.core.facts import Evidence
-from ragauge.core.readability import Readability
-from ragauge.core.response import Response, Run
+from ragauge.core.response import Readability, Response, Run
 from ragauge.core.score import Score
 from ragauge.core.verdict import NOTHING_JUDGED, OPEN_VERDICTS, RULE_VERSION, ExampleVerdict, Verdict
 from ragauge.scores.results.comparison import RunComparison
 from ragauge.scores.results.experiments import Confirmed
 from ragauge.scores.results.findings import Finding, Reading
-from ragauge.scores.results.gap_rows import Gaps
 from ragauge.scores.results.history_rows import History
 from ragauge.scores.results.judge_usage import JudgeUse
-from ragauge.scores.results.overview import Overview
+from ragauge.scores.results.overview import Gaps, Overview
 from ragauge.scores.results.summary import Summary
 from ragauge.stats.judge_error import JudgeMeanError
 from ragauge.stats.ppi_mean import LabelCorrectedMean

@@ -36,7 +36,7 @@ from ragauge.studies.ann.search_filters import (
     PassingVectors,
     get_stratum,
 )
-from ragauge.studies.maker import OpenTrial, TrialMaker
+from ragauge.studies.conduct import OpenTrial, TrialMaker
 
 if TYPE_CHECKING:
     import numpy as np

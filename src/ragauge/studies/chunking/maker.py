@@ -21,10 +21,9 @@ from ragauge.metrics.catalogue import parse_metric
 from ragauge.metrics.spans.span_coverage import MAX_TRIED_CHUNKS, Fill, compute_attainable, merge_spans
 from ragauge.scores.estimation import compute_rate_interval
 from ragauge.studies.chunking.alignment import ChunkAlignment, align_chunks
-from ragauge.studies.chunking.chunkers import format_name, make_chunker
+from ragauge.studies.chunking.chunkers import TokenizedDocument, format_name, make_chunker
 from ragauge.studies.chunking.compute import CHUNKING
-from ragauge.studies.chunking.tokens import TokenizedDocument
-from ragauge.studies.maker import TrialMaker
+from ragauge.studies.conduct import TrialMaker
 
 UNHELD_REASON = "its gold spans contain no complete token"
 METRIC_FAMILY = ("token_recall", "token_precision", "token_iou", "attainable_recall")

@@ -1,9 +1,9 @@
-"""Trials of embedders: the corpus embedded once, shortened as asked, searched exactly, scored as any ranking."""
+"""Trials of embedders: a corpus and a set's questions as vectors, searched exactly and scored."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from hashlib import sha256
 from time import perf_counter
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from ragauge.core.ask import Usage
 from ragauge.core.document import Document
 from ragauge.core.errors import DataError, find_nearest
-from ragauge.core.example import Example
+from ragauge.core.example import EvalSet, Example
 from ragauge.core.identity import hash_json
 from ragauge.core.response import Passage, Response
 from ragauge.core.study import Measurement
@@ -20,19 +20,23 @@ from ragauge.engine.retrievers import Bm25, compute_price
 from ragauge.metrics.base import Metric, MetricResult, Undefined
 from ragauge.metrics.catalogue import parse_metric
 from ragauge.metrics.retrieval.ranks import rank_responses
+from ragauge.readers.corpus import match_label_names
 from ragauge.scores.estimation import compute_ratio_of_means
 from ragauge.store.store_access import Store
 from ragauge.store.vectors import EmbeddingEffort
+from ragauge.studies.ann.labels import SearchedCorpus
+from ragauge.studies.conduct import OpenTrial, TrialMaker
 from ragauge.studies.embeddings.compute import EMBEDDINGS
 from ragauge.studies.embeddings.embedders import LEXICAL, NamedEmbedder, find_embedder
-from ragauge.studies.embeddings.vector_cache import EmbeddedTexts, MakeCalling, embed_texts
-from ragauge.studies.embeddings.vector_search import VectorIndex, scale_to_unit
-from ragauge.studies.maker import OpenTrial, TrialMaker
+from ragauge.studies.embeddings.vector_search import EmbeddedTexts, MakeCalling, VectorIndex, embed_texts, scale_to_unit
 from ragauge.text.tokens import count_tokens
 
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
+
+    from ragauge.studies.ann.exact import Vectors
+
 
 CUTOFFS = (1, 3, 5, 10, 20, 50)
 METRICS = (*(f"ndcg@{k}" for k in CUTOFFS), *(f"recall@{k}" for k in CUTOFFS))
@@ -238,3 +242,59 @@ def _search_dense(
     rows = query_rows[[numbers[example.query_id] for example in examples]]
     rankings = index.search(rows, CUTOFFS[-1])
     return [ids if row.any() else None for row, ids in zip(rows, rankings, strict=True)]
+
+
+def name_documents_as_labels(documents: Iterable[Document], eval_set: EvalSet) -> tuple[Document, ...]:
+    """Documents under the names that the labels of a set call them by: see `match_label_names`."""
+    loaded = tuple(documents)
+    labels = (label for example in eval_set for relevant in example.relevant or () for label in relevant.doc_ids)
+    names = match_label_names([document.doc_id for document in loaded], labels)
+    return tuple(replace(document, doc_id=names.get(document.doc_id, document.doc_id)) for document in loaded)
+
+
+def embed_corpus(
+    documents: Iterable[Document],
+    eval_set: EvalSet,
+    source: EmbeddingSource,
+    embedder: str,
+    prefixes: tuple[str, str] = ("", ""),
+    *,
+    fresh: bool = False,
+) -> tuple[Vectors, Vectors, SearchedCorpus]:
+    """The vectors of a corpus and of the questions of a set, from the store where it has them.
+
+    Args:
+        documents: each is embedded whole, under its title.
+        eval_set: the questions; labels are checked where there are some.
+        source: where embedders and their vectors come from.
+        embedder: its name.
+        prefixes: what stands before each question, and before each document.
+        fresh: forget the vectors of a function or object first, whose code may have changed.
+
+    Returns:
+        The documents' vectors, shape (n, d), the questions', shape (q, d), and what they stand for.
+
+    Raises:
+        DataError: no document, a label of a document that is not in the corpus, or vectors that do not fit.
+        UnknownName: no such embedder. UsageError: what is found embeds nothing.
+    """
+    texts = {item.doc_id: format_document(item) for item in documents}
+    if not texts:
+        raise DataError("ann: the corpus has no documents.")
+    hashes = {name: sha256(text.encode("utf-8", "surrogatepass")).hexdigest() for name, text in texts.items()}
+    about = {"embedder": embedder, "corpus": hash_json(hashes)[:16]}
+    about |= {key: item for key, item in zip(("query_prefix", "document_prefix"), prefixes, strict=True) if item}
+    corpus = SearchedCorpus(tuple(texts), eval_set, about)
+    if corpus.labelled:
+        check_labels(eval_set.examples, texts)
+    named_embedder = find_embedder(embedder, source.objects, prefixes)
+    if fresh and named_embedder.model is None:
+        source.store.vectors.delete(named_embedder.identity)
+    rows, query_rows = (
+        embed_texts(source.store, named_embedder, named_texts, queries=queries, calling=source.calling).rows
+        for named_texts, queries in (
+            ({f"document {name}": text for name, text in texts.items()}, False),
+            ({f"query {item.query_id}": item.query for item in eval_set.examples}, True),
+        )
+    )
+    return rows, query_rows, corpus

@@ -1,19 +1,32 @@
-"""Vectors shortened and searched exactly: full precision, int8, or one bit a number."""
+"""Texts embedded through the store, and exact search over their vectors."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Literal
+import asyncio
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from time import perf_counter
+from typing import TYPE_CHECKING, Any, Literal
 
-from ragauge.core.errors import UsageError
+from ragauge.core.ask import Ask, ModelName, Reply
+from ragauge.core.errors import DataError, UsageError
+from ragauge.engine.caller import Caller, Purpose
+from ragauge.engine.models import CallOptions
+from ragauge.engine.reply_writer import ReplyWriter
 from ragauge.engine.retrievers import DECIMALS
+from ragauge.store.calls import Call
+from ragauge.store.store_access import Store
+from ragauge.store.vectors import EmbeddingEffort, VectorSpace
 from ragauge.studies.ann.exact import exact_neighbours
+from ragauge.studies.embeddings.embedders import Embed, NamedEmbedder, call_embedder
 
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
     Rows = npt.NDArray[np.float32]
+
 
 Precision = Literal["float32", "int8", "binary", "binary_rescored"]
 CANDIDATES_PER_PLACE = 4  # candidates for each place, where bits are rescored
@@ -98,3 +111,149 @@ def _take_signs(rows: Rows) -> Rows:
 
     signs: Rows = np.where(rows > 0, 1.0, -1.0).astype(np.float32)
     return signs
+
+
+BATCH_SIZE_TEXTS = 256  # texts between two commits, and in one request
+QUESTION = "embed_texts"  # what calls are recorded under
+MakeCalling = Callable[[], CallOptions]
+
+
+@dataclass(frozen=True, slots=True)
+class EmbeddedTexts:
+    """Vectors of texts, and what is known of how they came about."""
+
+    rows: Rows  #: shape (texts, dimensions), as the embedder gave them; zeros for a blank text, which is never sent.
+    embedded: int  #: texts that were not in the store.
+    effort: EmbeddingEffort  #: all that this embedder was ever asked under this prefix.
+
+
+class _PaidCalls(ReplyWriter):
+    """Records calls; their vectors stand in the cache, and not a second time among the replies."""
+
+    async def get(self, key: str) -> Reply | None:  # noqa: ARG002 - nothing is looked for here
+        """None: the cache was asked before."""
+        return None
+
+    async def put(self, name: ModelName, ask: Ask, reply: Reply, call: Call) -> Reply:  # noqa: ARG002 - kept by call
+        """The reply itself."""
+        self.record_call(call)
+        return reply
+
+
+def embed_texts(
+    store: Store, embedder: NamedEmbedder, texts: Mapping[str, str], *, queries: bool, calling: MakeCalling
+) -> EmbeddedTexts:
+    """The vectors of texts, from the store where it has them.
+
+    Args:
+        store: where vectors are kept.
+        embedder: whose.
+        texts: what each is called, such as "document d7", and the text.
+        queries: whether they are questions, which may have a prefix and a call of their own.
+        calling: makes the means by which a provider's model is called.
+
+    Raises:
+        DataError: another number of vectors than of texts, vectors of several lengths, or NaN, with the place.
+        JudgeError: a provider's model cannot be asked.
+        Exception: whatever the embedder raises.
+    """
+    import numpy as np
+
+    prefix = embedder.prefixes[0 if queries else 1]
+    embed_function = embedder.queries if queries and embedder.queries is not None else embedder.documents
+    role = " (queries)" if queries and embedder.queries is not None else ""
+    space = VectorSpace(f"{embedder.identity}{role}", prefix)
+    hashes = {name: sha256(text.encode("utf-8", "surrogatepass")).digest() for name, text in texts.items()}
+    cached = store.vectors.get(space, {hashes[name] for name, text in texts.items() if text.strip()})
+    lacking = {hashes[name]: name for name, text in texts.items() if text.strip() and hashes[name] not in cached}
+    names = list(lacking.values())
+    batches = [names[start : start + BATCH_SIZE_TEXTS] for start in range(0, len(names), BATCH_SIZE_TEXTS)]
+    lengths = {len(vector) for vector in cached.values()}
+
+    def save_batch(batch: Sequence[str], vectors: Any, seconds: float, tokens: int) -> None:
+        rows = _check_vectors(embedder.name, batch, vectors, lengths)
+        new = {hashes[name]: row for name, row in zip(batch, rows, strict=True)}
+        store.vectors.put(space, new, EmbeddingEffort(len(new), seconds, tokens))
+        cached.update(new)
+
+    prefixed = {name: f"{prefix}{texts[name]}" for name in names}
+    if embed_function is not None:
+        _embed_with_function(embed_function, batches, prefixed, save_batch)
+    elif batches and embedder.model is not None:
+        asyncio.run(_embed_with_model(store, embedder.model, batches, prefixed, save_batch, calling()))
+    width = max((len(vector) for vector in cached.values()), default=1)
+    blank = np.zeros(width, dtype=np.float32)
+    rows = np.stack([cached.get(hashes[name], blank) if text.strip() else blank for name, text in texts.items()])
+    return EmbeddedTexts(rows, len(names), store.vectors.load_effort(space))
+
+
+Keep = Callable[[Sequence[str], Any, float, int], None]
+
+
+def _embed_with_function(
+    embed_function: Embed, batches: Sequence[Sequence[str]], texts: Mapping[str, str], save_batch: Keep
+) -> None:
+    for batch in batches:
+        started = perf_counter()
+        vectors = call_embedder(embed_function, [texts[name] for name in batch])
+        save_batch(batch, vectors, perf_counter() - started, 0)
+
+
+async def _embed_with_model(
+    store: Store,
+    model: ModelName,
+    batches: Sequence[Sequence[str]],
+    texts: Mapping[str, str],
+    save_batch: Keep,
+    calling: CallOptions,
+) -> None:
+    """Batches asked at once, as many as may be in flight, each kept when it arrives; the clock is shared out."""
+    ledger = _PaidCalls(store)
+    caller: Caller = calling.build_caller(ledger)
+    last = perf_counter()
+
+    async def embed_batch(batch: Sequence[str]) -> None:
+        nonlocal last
+        ask = Ask("embed", QUESTION, 1, tuple(("text", texts[name]) for name in batch))
+        (reply,) = await caller.answer([(model, ask)], Purpose())
+        if reply.status != "ok":
+            raise DataError(f"{model} returned no vectors for {batch[0]} and {len(batch) - 1} more: {reply.reason}")
+        finished = perf_counter()
+        save_batch(batch, reply.vectors, finished - last, reply.usage.input_tokens if reply.usage else 0)
+        last = finished
+
+    tasks = [asyncio.ensure_future(embed_batch(batch)) for batch in batches]
+    try:
+        await asyncio.gather(*tasks)
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        await caller.close()
+        await ledger.close()
+        await calling.close()
+
+
+def _check_vectors(embedder: str, batch: Sequence[str], vectors: Any, lengths: set[int]) -> Rows:
+    """What an embedder gave for a batch as rows; `lengths` holds the length of all before."""
+    import numpy as np
+
+    rows = list(vectors)
+    if len(rows) != len(batch):
+        raise DataError(f"expected one vector for each of {len(batch)} texts, got {len(rows)}.", source=embedder)
+    made = []
+    for name, row in zip(batch, rows, strict=True):
+        try:
+            with np.errstate(over="ignore"):  # infinite is told below
+                vector = np.asarray(row, dtype=np.float32)
+        except (TypeError, ValueError):
+            raise DataError(f"vector of {name} is not a list of numbers: {str(row)[:60]}.", source=embedder) from None
+        lengths = lengths or {vector.size}
+        if vector.ndim != 1 or vector.size not in lengths or not vector.size:
+            problem = f"has shape {vector.shape}, expected ({min(lengths)},) as before"
+            raise DataError(f"the vector of {name} {problem}.", source=embedder)
+        if not np.isfinite(vector).all():
+            position = int(np.flatnonzero(~np.isfinite(vector))[0])
+            raise DataError(f"the vector of {name} has {vector[position]} at position {position}.", source=embedder)
+        made.append(vector)
+    return np.stack(made)

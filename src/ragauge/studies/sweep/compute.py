@@ -16,15 +16,13 @@ from ragauge.core.study import Measurement
 from ragauge.metrics.catalogue import parse_metric
 from ragauge.stats.families import compare_rivals
 from ragauge.stats.selection import estimate_on_new
-from ragauge.studies.base_tests import add_base_tests
 from ragauge.studies.context import RacedTrials, TrialValues, describe_context, get_trial_column
 from ragauge.studies.effects import EffectSettings, ParameterEffect, compute_effects, find_interactions
 from ragauge.studies.figures import StudyContent, StudyKind, StudySummary, StudyTable
 from ragauge.studies.means import TrialMean
-from ragauge.studies.objective import compute_score_span
 from ragauge.studies.recommendation import Recommendation, TrialCosts, recommend_cheapest_best
 from ragauge.studies.sweep.charts import build_forest_chart, build_heat_map, build_precision_recall, build_race_chart
-from ragauge.studies.trial_summary import StudyReading
+from ragauge.studies.trial_summary import StudyReading, add_base_tests, compute_score_span
 
 NOISE = 0.03
 DROPPED_PAIRS = (

@@ -14,9 +14,9 @@ from ragauge.core.search_space import Design, Parameters, SearchSpace, format_pa
 from ragauge.core.study import Measurement, Study, Trial, TrialState
 from ragauge.engine.execute import Progress
 from ragauge.metrics.base import Metric
-from ragauge.studies.objective import compute_score_bounds
 from ragauge.studies.sweep.race_runner import MIN_RACE_EXAMPLES, RaceCourse, RaceResult, find_idle_parameters, run_race
 from ragauge.studies.sweep.systems import MAX_OPEN_INDEXES, SystemFactory, SystemTrial, TrialOptions
+from ragauge.studies.trial_summary import compute_score_bounds
 
 Say = Callable[[str], None]
 COST_METRICS = ("cost", "latency", "context_tokens")  # measurements of every trial, where they are known

@@ -149,8 +149,8 @@ def _count_trials(plan: SweepPlan, rows: Sequence[Mapping[str, Any]], index: Seq
 def _build_plan(options: SweepOptions) -> SweepPlan:
     """The configurations, checked."""
     from ragauge.core.search_space import DESIGNS, SearchSpace
-    from ragauge.studies.objective import parse_objective
     from ragauge.studies.sweep.sweep_runner import SweepPlan
+    from ragauge.studies.trial_summary import parse_objective
 
     return SweepPlan(
         SearchSpace(options.values, dict(options.base or {}), tuple(options.leave_out)),

@@ -21,9 +21,8 @@ if TYPE_CHECKING:
     from ragauge.rendering.sections import ReportSection
     from ragauge.scores.results.scorecard import ExampleView
     from ragauge.store.store_access import Store
-    from ragauge.testsets.add.compute import AddedExamples, SelectedExample
+    from ragauge.testsets.add.compute import AddedExamples, SelectedExample, StratumSample
     from ragauge.testsets.set_file import SetFile
-    from ragauge.testsets.stratified_sample import StratumSample
 
 NO_SEGMENT = "(none)"  # a stratum of examples that do not have the segment
 
@@ -265,7 +264,7 @@ def _sample_examples(
     store: Store, run: Run, options: AddExamplesOptions, weights: Mapping[str, float]
 ) -> tuple[Mapping[str, float], Mapping[str, StratumSample]]:
     """query_id -> how many answers it stands for, of those drawn; and the strata."""
-    from ragauge.testsets.stratified_sample import sample_strata
+    from ragauge.testsets.add.compute import sample_strata
 
     strata: dict[str, dict[str, float]] = {}
     groups = store.runs.segments(run.run_id)

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 
 from ragauge.core.document import Document, chunk_document
 from ragauge.core.example import Example
-from ragauge.testsets.generate.draft import CONTRACTS, QuestionType
-from ragauge.testsets.generate.source_samples import CHUNK_TOKENS, LONG_DOCUMENT_TOKENS
+from ragauge.testsets.generate.draft import CHUNK_TOKENS, CONTRACTS, LONG_DOCUMENT_TOKENS, QuestionType
 from ragauge.testsets.set_file import SetFile
 from ragauge.text import specifics
 from ragauge.text.tokens import count_tokens

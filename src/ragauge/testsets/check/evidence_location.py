@@ -1,7 +1,4 @@
-"""Where evidence stands in a corpus that was edited: by runs of four words, so that few changed words do no harm.
-
-A short stretch alone, such as a number, identifies no place: it is told by the words that stood around it.
-"""
+"""Where evidence stands in a corpus that was edited, and the words that carry a question."""
 
 from __future__ import annotations
 
@@ -11,7 +8,10 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from ragauge.testsets.shingles import SHINGLE_WORDS, hash_run, hash_shingles, locate_words
+from ragauge.engine.retrievers import STOP_WORDS
+from ragauge.testsets.unspaced_words import SHINGLE_WORDS, hash_run, hash_shingles, locate_words
+from ragauge.text.language import guess_language, list_frequent_words
+from ragauge.text.tokens import split_words, stem_word
 
 MIN_HOME_SHARE = 0.2  # share of its shingles by which evidence is found again in its own document
 MIN_OTHER_SHARE = 0.8  # and in another, where it has to be the same text and not one that resembles it
@@ -320,3 +320,19 @@ class Locator:
         closing = max(opening, min(len(words), last_place + evidence.words - last_run) - 1)
         start, end = max(0, words[opening][1] - evidence.lead), min(length, words[closing][2] + evidence.tail)
         return EvidenceLocation(doc_id, start, end, number / len(set(evidence.runs)))
+
+
+def list_common_words(text: str) -> frozenset[str]:
+    """Words that say little, in the language of a text: question words and the most frequent ones."""
+    language = guess_language(text)
+    return STOP_WORDS if language in ("en", "und") else list_frequent_words(language)
+
+
+def extract_content_stems(text: str) -> set[str]:
+    """The stems of a text's other words.
+
+    >>> sorted(extract_content_stems("How many of the computers were paired?"))
+    ['computer', 'pair']
+    """
+    common = list_common_words(text)
+    return {stem_word(word) for word in split_words(text) if word not in common}

@@ -21,7 +21,7 @@ from ragauge.testsets.check.evidence_location import (
 )
 from ragauge.testsets.lock import SetLock, find_holders, hash_text, list_gold_anchors, list_gold_ids
 from ragauge.testsets.set_file import SetFile, SetLine
-from ragauge.testsets.whole_words import list_cut_words, widen_to_words
+from ragauge.testsets.unspaced_words import list_cut_words, widen_to_words
 
 Freshness = Literal["intact", "moved", "changed", "gone", "unwinnable", "no labels"]
 ORDER: tuple[Freshness, ...] = ("intact", "moved", "changed", "gone", "unwinnable", "no labels")

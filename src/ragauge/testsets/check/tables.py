@@ -13,9 +13,8 @@ from ragauge.rendering.words import make_safe, to_line
 
 if TYPE_CHECKING:
     from ragauge.testsets.check.contracts import BrokenContract
-    from ragauge.testsets.check.copies import LabelCopies
     from ragauge.testsets.check.freshness import SetFreshness
-    from ragauge.testsets.check.missing_labels import LabelHole, LabelHoles
+    from ragauge.testsets.check.missing_labels import LabelCopies, LabelHole, LabelHoles
 
 MAX_ROWS = 20  # rows of a table
 MAX_QUERY_CHARS = 120  # characters of a question

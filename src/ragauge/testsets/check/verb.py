@@ -17,9 +17,8 @@ from ragauge.verbs.sources import format_source, resolve_store_url
 if TYPE_CHECKING:
     from ragauge.rendering.sections import ReportSection
     from ragauge.testsets.check.contracts import BrokenContract
-    from ragauge.testsets.check.copies import LabelCopies
     from ragauge.testsets.check.freshness import SetFreshness
-    from ragauge.testsets.check.missing_labels import LabelHoles
+    from ragauge.testsets.check.missing_labels import LabelCopies, LabelHoles
     from ragauge.testsets.lock import SetLock
     from ragauge.testsets.set_file import SetFile
 
@@ -128,10 +127,10 @@ def check_set(options: CheckSetOptions) -> SetCheck:
         JudgeError: the model cannot be asked at all.
     """
     from ragauge.testsets.check.contracts import find_broken_contracts
-    from ragauge.testsets.check.copies import find_label_copies
     from ragauge.testsets.check.freshness import check_freshness, fix_evidence
-    from ragauge.testsets.overwrite_rules import check_lines_kept
+    from ragauge.testsets.check.missing_labels import find_label_copies
     from ragauge.testsets.set_file import read_set_file, read_set_lines
+    from ragauge.testsets.set_writers import check_lines_kept
     from ragauge.verbs.coroutines import run_coroutine
     from ragauge.verbs.files import make_folder
 
@@ -154,7 +153,7 @@ def check_set(options: CheckSetOptions) -> SetCheck:
 
 def _prepare_output(options: CheckSetOptions) -> tuple[Path | None, SetFile | None]:
     """The file of the mended set, and the lines that stand in it; None where nothing is mended."""
-    from ragauge.testsets.overwrite_rules import read_existing_lines
+    from ragauge.testsets.set_writers import read_existing_lines
 
     if options.fix is (options.output is None):
         raise UsageError("testset check: use --fix and -o NEW.jsonl together.")

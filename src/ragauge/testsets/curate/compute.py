@@ -1,17 +1,20 @@
-"""States of examples, and what differs between two versions of a set."""
+"""States of examples, versions of a set as a store knows them, and what differs between two of them."""
 
 from __future__ import annotations
 
 import datetime
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 from ragauge.core.curation import META, STATES, State
 from ragauge.core.errors import UnknownName, UsageError
+from ragauge.core.example import EvalSet, Example
 from ragauge.core.jsonl_files import example_to_dict
 from ragauge.readers.aliases import plan_columns
 from ragauge.testsets.set_file import SetFile, SetLine
+from ragauge.testsets.stats.set_power import SetReach
 
 
 @dataclass(frozen=True)
@@ -137,3 +140,61 @@ def _has_same_columns(old_names: Iterable[str], new_names: Iterable[str]) -> boo
     """Whether two lines have the same columns for the fields that both hold."""
     first, second = (plan_columns(names, {}).columns for names in (old_names, new_names))
     return all(first[field] == second[field] for field in first.keys() & second.keys())
+
+
+@dataclass(frozen=True, slots=True)
+class SetVersion:
+    """One version of a set."""
+
+    name: str  #: of the set.
+    version: str  #: content hash of the examples.
+    n: int  #: how many examples.
+    created_at: str  #: when it was stored first, ISO 8601.
+    runs: int  #: how many runs are over it, trials of studies aside.
+    newest: str  #: run_id of the newest of these; "" for none.
+    newest_name: str = ""  #: what people call it.
+
+
+@dataclass(frozen=True, slots=True)
+class SetRun:
+    """A run over a set."""
+
+    run_id: str  #: of the run.
+    name: str  #: what people call it.
+    created_at: str  #: when it began, ISO 8601.
+    state: str  #: in flight, stopped, finished or failed.
+    means: Mapping[str, float | None]  #: printed name of a layer's first metric -> mean; None where nothing is scored.
+
+
+@dataclass(frozen=True, slots=True)
+class SetCounts:
+    """What the examples of a set have."""
+
+    labels: Mapping[str, int]  #: label -> examples with it; labels that none has are left out.
+    segments: Mapping[str, Mapping[str, int]]  #: column -> value -> examples, the most frequent first.
+    tags: Mapping[str, int]  #: tag -> examples, likewise.
+
+    @classmethod
+    def of(cls, eval_set: EvalSet) -> SetCounts:
+        """The counts of a set."""
+        segments: dict[str, Counter[str]] = {}
+        for example in eval_set:
+            for column, value in example.segments.items():
+                segments.setdefault(column, Counter())[value] += 1
+        tags = Counter(tag for example in eval_set for tag in sorted(example.tags))
+        by_column = {column: dict(values.most_common()) for column, values in segments.items()}
+        return cls(eval_set.labels, by_column, dict(tags.most_common()))
+
+
+@dataclass(frozen=True, slots=True)
+class StoredSet:
+    """A version of a set."""
+
+    about: SetVersion  #: name, version, how many examples and runs.
+    counts: SetCounts  #: of labels, segments and tags.
+    versions: tuple[SetVersion, ...]  #: all of this name, the newest first.
+    runs: tuple[SetRun, ...]  #: the newest runs over it.
+    run: str  #: run_id of the newest of these that holds a response to every example and was evaluated; "" without one.
+    reach: SetReach | None  #: the change that the set can show, by that run; None without one.
+    first: int  #: how many examples stand before those that are listed.
+    examples: tuple[Example, ...]  #: a page of them, in the order of the set.

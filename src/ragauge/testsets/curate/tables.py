@@ -12,7 +12,7 @@ from ragauge.testsets.stats.tables import build_detectable_sections, encode_dete
 
 if TYPE_CHECKING:
     from ragauge.core.example import Example
-    from ragauge.testsets.curate.set_versions import SetCounts, SetRun, SetVersion, StoredSet
+    from ragauge.testsets.curate.compute import SetCounts, SetRun, SetVersion, StoredSet
 
 MAX_VALUES = 12  # of a column
 NO_SETS_NOTE = "No eval sets yet. A run stores the set that it answers. To create a set from documents:"

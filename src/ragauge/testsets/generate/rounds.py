@@ -12,13 +12,23 @@ from math import ceil
 from ragauge.core.curation import Anchor
 from ragauge.core.example import Example, Span
 from ragauge.store.store_access import Store
+from ragauge.testsets.add.compute import allocate_by_remainder
 from ragauge.testsets.corpus_view import MAX_DOCUMENT_CHARS, CorpusView, classify_difficulty
-from ragauge.testsets.generate.draft import DEFAULT_SHARES, Brief, Draft, QuestionType, SourcePassage
-from ragauge.testsets.generate.free_filters import DraftContext, find_fault
-from ragauge.testsets.generate.judge_filters import (
+from ragauge.testsets.generate.draft import (
+    DEFAULT_SHARES,
+    WINDOW_CHARS,
+    Brief,
+    Draft,
+    PassageSampler,
+    QuestionType,
+    SourcePassage,
+)
+from ragauge.testsets.generate.filters import (
     MAX_PASSAGES,
+    DraftContext,
     FaultGenerator,
     find_answerable_fault,
+    find_fault,
     find_gold_fault,
     list_checks,
 )
@@ -31,10 +41,8 @@ from ragauge.testsets.generate.question_writer import (
     can_ask_models,
     estimate_asks,
 )
-from ragauge.testsets.generate.source_samples import WINDOW_CHARS, PassageSampler
 from ragauge.testsets.generate.write_questions import write_questions
 from ragauge.testsets.set_file import SetLine
-from ragauge.testsets.stratified_sample import allocate_by_remainder
 
 QUESTIONS_PER_CALL = 3  # questions
 MAX_VAIN_CALLS = 3  # calls in a row without a question kept that end a type

@@ -16,9 +16,8 @@ from ragauge.verbs.sources import format_source
 if TYPE_CHECKING:
     from ragauge.rendering.sections import ReportSection
     from ragauge.testsets.corpus_view import CorpusView
-    from ragauge.testsets.generate.corpus_source import CorpusSource
     from ragauge.testsets.generate.rounds import Writers, WritingOptions
-    from ragauge.testsets.generate.set_generation import GeneratedSet
+    from ragauge.testsets.generate.set_generation import CorpusSource, GeneratedSet
     from ragauge.testsets.set_file import SetFile
 
 MODEL_OPTIONS = ("judge", "types", "plan", "documents", "existing", "rejected")  # options that need a model
@@ -88,8 +87,8 @@ def generate_set(options: GenerateSetOptions) -> GeneratedSetResult:
         DataError: a corpus that cannot be read, holds no document of use, or changes while the set is made.
         JudgeError: the model cannot be asked at all.
     """
-    from ragauge.testsets.overwrite_rules import check_lines_kept
     from ragauge.testsets.set_file import SetFile
+    from ragauge.testsets.set_writers import check_lines_kept
     from ragauge.verbs.coroutines import run_coroutine
     from ragauge.verbs.files import make_folder
 
@@ -111,8 +110,8 @@ def generate_set(options: GenerateSetOptions) -> GeneratedSetResult:
 def estimate_set(options: GenerateSetOptions) -> dict[str, Any]:
     """What generating would ask and cost at least, as JSON types; nothing is asked or written."""
     from ragauge.store.store_access import open_store
-    from ragauge.testsets.generate.corpus_source import CorpusSource
     from ragauge.testsets.generate.rounds import SetWriter
+    from ragauge.testsets.generate.set_generation import CorpusSource
     from ragauge.verbs.sources import resolve_store_url
 
     _validate_output(options)
@@ -127,9 +126,9 @@ def estimate_set(options: GenerateSetOptions) -> dict[str, Any]:
 
 def _find_method(options: GenerateSetOptions) -> str:
     """How the examples come to be, as their origin says."""
-    from ragauge.testsets.generate import draft, known_item
+    from ragauge.testsets.generate import draft, set_generation
 
-    return draft.METHOD if options.model else known_item.METHOD
+    return draft.METHOD if options.model else set_generation.METHOD
 
 
 def _validate_output(options: GenerateSetOptions) -> tuple[Path, SetFile | None]:
@@ -138,8 +137,8 @@ def _validate_output(options: GenerateSetOptions) -> tuple[Path, SetFile | None]
     Raises:
         UsageError: what cannot be made, or a file that holds something else.
     """
-    from ragauge.testsets.overwrite_rules import check_rejections_file, read_existing_drafts
     from ragauge.testsets.set_file import ENDINGS
+    from ragauge.testsets.set_writers import check_rejections_file, read_existing_drafts
 
     path = Path(options.output)
     if options.rejected is not None and Path(options.rejected).suffix not in ENDINGS:
@@ -183,8 +182,7 @@ def _build_writing_inputs(
 
 def _generate_known_items(options: GenerateSetOptions) -> GeneratedSet:
     from ragauge.testsets.corpus_view import CorpusView
-    from ragauge.testsets.generate.corpus_source import CorpusSource
-    from ragauge.testsets.generate.set_generation import generate_known_items
+    from ragauge.testsets.generate.set_generation import CorpusSource, generate_known_items
 
     source = CorpusSource(options.corpus, options.ids)
     generated_set = generate_known_items(CorpusView(source.documents, source.undecoded), options.n, options.seed)
@@ -194,9 +192,8 @@ def _generate_known_items(options: GenerateSetOptions) -> GeneratedSet:
 
 async def _write_questions(options: GenerateSetOptions) -> GeneratedSet:
     from ragauge.store.store_access import open_store
-    from ragauge.testsets.generate.corpus_source import CorpusSource
     from ragauge.testsets.generate.question_writer import Session
-    from ragauge.testsets.generate.set_generation import write_set
+    from ragauge.testsets.generate.set_generation import CorpusSource, write_set
     from ragauge.verbs.sources import resolve_store_url
 
     source = CorpusSource(options.corpus, options.ids)

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from ragauge.core.ask import Ask, Reply
 from ragauge.core.curation import Anchor
+from ragauge.testsets.corpus_view import find_evident_quotation
 from ragauge.testsets.generate.draft import CONTRACTS, Brief, Draft, Quote, SourcePassage
 from ragauge.testsets.generate.question_writer import (
     DATA_NOTICE,
@@ -28,8 +29,7 @@ from ragauge.testsets.generate.question_writer import (
     parse_text,
     parse_whole_number,
 )
-from ragauge.testsets.quote_match import find_evident_quotation
-from ragauge.testsets.whole_words import widen_to_words
+from ragauge.testsets.unspaced_words import widen_to_words
 
 QUESTION, VERSION = "write_questions", 1
 MAX_QUOTES = 6  # of one question that are read

@@ -12,7 +12,7 @@ from ragauge.verbs.sources import resolve_store_url
 
 if TYPE_CHECKING:
     from ragauge.core.example import EvalSet
-    from ragauge.testsets.prepare.prepare import PreparedSet
+    from ragauge.testsets.preparation import PreparedSet
     from ragauge.testsets.set_file import SetFile
 
 OUTPUT_SUFFIXES = (".jsonl", ".jsonl.gz")
@@ -27,7 +27,7 @@ def load_inputs(options: PrepareOptions) -> tuple[EvalSet, SetFile | None]:
         DataError: a set that cannot be read.
     """
     from ragauge.readers.source import read_set
-    from ragauge.testsets.overwrite_rules import read_prepared_lines
+    from ragauge.testsets.set_writers import read_prepared_lines
 
     if not options.output.name.lower().endswith(OUTPUT_SUFFIXES):
         raise UsageError(f"-o {options.output}: expected a file that ends in .jsonl or .jsonl.gz.")
@@ -42,7 +42,7 @@ def estimate_prepare_cost(options: PrepareOptions) -> dict[str, Any]:
     from ragauge.engine.estimate import CostEstimate
     from ragauge.engine.judges import build_judge, resolve_judge_spec
     from ragauge.store.store_access import open_store
-    from ragauge.testsets.prepare.prepare import can_prepare, estimate_preparation, iter_unprepared
+    from ragauge.testsets.preparation import can_prepare, estimate_preparation, iter_unprepared
 
     examples = load_inputs(options)[0].examples
     judge = build_judge(resolve_judge_spec(options.judge, options.judge_name))
@@ -64,8 +64,8 @@ async def prepare_set(options: PrepareOptions) -> PreparedSet:
     from ragauge.core.jsonl_files import write_records
     from ragauge.engine.judges import build_judge, resolve_judge_spec
     from ragauge.store.store_access import open_store
-    from ragauge.testsets.overwrite_rules import check_claims_kept
-    from ragauge.testsets.prepare.prepare import can_prepare, prepare_examples, split_references
+    from ragauge.testsets.preparation import can_prepare, prepare_examples, split_references
+    from ragauge.testsets.set_writers import check_claims_kept
 
     eval_set, previous_set = load_inputs(options)
     examples = eval_set.examples

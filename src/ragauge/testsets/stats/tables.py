@@ -12,11 +12,8 @@ from ragauge.rendering.sections import ReportColumn, ReportSection, ReportTable,
 from ragauge.rendering.words import HEADLINE, between, make_safe, to_line
 
 if TYPE_CHECKING:
-    from ragauge.testsets.stats.detectable_difference import SetReach
-    from ragauge.testsets.stats.robustness import VariationChange
-    from ragauge.testsets.stats.set_power import DetectableChange
+    from ragauge.testsets.stats.set_power import DetectableChange, SetReach, TwoSampleTest, VariationChange
     from ragauge.testsets.stats.set_profile import SetDescription, TopicCover
-    from ragauge.testsets.stats.two_sample import TwoSampleTest
 
 MAX_TOPICS = 10  # topics that are listed
 NO_CHANGE_VERDICT = "no change seen"

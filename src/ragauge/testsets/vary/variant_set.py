@@ -1,17 +1,37 @@
-"""A set with its questions put otherwise too: each variant beside its original, in the same cluster."""
+"""A set with its varied questions beside their originals, and what every kind of variation shares."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from random import Random
+from typing import ClassVar
 
 from ragauge.core.curation import Curation, Origin
 from ragauge.core.example import Example
 from ragauge.core.variation import SEGMENT, build_variant_id
 from ragauge.testsets.generate.draft import QuestionType
 from ragauge.testsets.set_file import SetFile, SetLine, build_line
-from ragauge.testsets.vary.base import Variation
+
+
+class Variation(ABC):
+    """A way to put a question otherwise, told by class facts."""
+
+    name: ClassVar[str]  #: as it is typed, and as the segment `variation` of the variants.
+    does: ClassVar[str]  #: what it does to a question.
+    missing: ClassVar[str]  #: what a question lacks that has no such variant.
+    keeps_labels: ClassVar[bool] = True  #: whether the variant asks for the same, so that the labels hold for it too.
+
+    @abstractmethod
+    def question(self, query: str, rng: Random) -> str | None:
+        """The question put otherwise, other than `query`; None where it has no such variant.
+
+        Args:
+            query: the question.
+            rng: what is drawn comes from here.
+        """
+
 
 METHOD = "vary:"  # and the kind: the method in the origin of a variant
 UNANSWERABLE: QuestionType = "unanswerable"  # the type of a variant without its original's labels

@@ -64,8 +64,8 @@ def vary_set(options: VarySetOptions) -> SetVariation:
         DataError: a set or corpus that cannot be read.
     """
     from ragauge.readers.corpus import read_corpus
-    from ragauge.testsets.overwrite_rules import check_lines_kept, read_existing_lines
     from ragauge.testsets.set_file import read_set_lines
+    from ragauge.testsets.set_writers import check_lines_kept, read_existing_lines
     from ragauge.testsets.vary.kinds import build_variations
     from ragauge.testsets.vary.variant_set import build_varied_set
     from ragauge.verbs.files import make_folder

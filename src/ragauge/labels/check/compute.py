@@ -1,4 +1,4 @@
-"""Whether a judge favours the answers of some family of systems: judge less people, family by family."""
+"""Checks of a judge against labels, and whether it favors a family of systems."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from ragauge.scores.estimation import compute_gap_interval
 if TYPE_CHECKING:
     from ragauge.scores.verdict_pairs import PairedCases
     from ragauge.stats.weighted import Interval
+
 
 MIN_FAMILY_VERDICTS = 10  # verdicts of a family below which nothing is said of it
 

@@ -1,4 +1,4 @@
-"""People as a judge: their labels fill the evidence that models' verdicts fill."""
+"""People as a judge: their labels answer what judges are asked."""
 
 from __future__ import annotations
 

@@ -1,29 +1,45 @@
-"""Faults of a written question that are found at no call.
-
-A test takes a draft and what is known beside it, and returns what is wrong; "" where nothing is.
-"""
+"""Faults of a generated question, found without a call or by a judge."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from ragauge.core.ask import Ask, Reply
 from ragauge.core.example import Span
+from ragauge.core.facts import ReferenceFacts
 from ragauge.core.identity import normalize_text
 from ragauge.engine.retrievers import STOP_WORDS
 from ragauge.testsets.check.contracts import describe_breach
-from ragauge.testsets.corpus_view import CorpusView
+from ragauge.testsets.corpus_view import CorpusView, is_weak_quotation
 from ragauge.testsets.generate.draft import CONTRACTS, Draft
-from ragauge.testsets.quote_match import is_weak_quotation
-from ragauge.testsets.shingles import locate_words
+from ragauge.testsets.generate.question_writer import (
+    DATA_NOTICE,
+    TEXT,
+    Block,
+    Judge,
+    ModelJudge,
+    RequestTexts,
+    ask_retry,
+    ask_support,
+    build_enum,
+    build_object,
+    build_question_spec,
+    fence_blocks,
+    parse_text,
+    parse_word,
+)
+from ragauge.testsets.unspaced_words import locate_words
 from ragauge.text.language import guess_language
+from ragauge.text.sentences import split_sentences
 from ragauge.text.tokens import split_words
 
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
+
 
 COPIED_ROW_WORDS = 10  # words in a row that are copied
 MAX_ROW_SHARE, MIN_ROW_WORDS = 0.7, 8  # of a question's words in one row, and the words of a row for that to count
@@ -237,3 +253,106 @@ def find_fault(draft: Draft, context: DraftContext) -> tuple[str, str] | None:
         if problem := test(draft, context):
             return name, problem
     return None
+
+
+QUESTION, VERSION = "answerable", 1
+MAX_PASSAGES = 10  # passages that an unanswerable question is held against
+DEGREES = ("yes", "partly", "no")
+ANSWERABLE = f"""You check whether passages answer a question. {DATA_NOTICE}
+answers: yes if the passages state what the question asks for, partly if they state a part of it, no if they do not. \
+Being about the same subject is no answer.
+sentence: the sentence that answers it, word for word; "" if none does.
+Reply with JSON only."""
+SCHEMA = build_object(answers=build_enum(*DEGREES), sentence=TEXT)
+FaultGenerator = Generator[list[Ask], list[Reply], "tuple[str, str] | None"]
+
+
+class AnswerDegree(NamedTuple):
+    """Whether passages answer a question, and the sentence that does; "" = no verdict."""
+
+    answers: str
+    sentence: str
+
+
+def find_gold_fault(draft: Draft, judge: Judge) -> FaultGenerator:
+    """The test that a draft with gold fails, and why: `unsupported`, then for two documents `hop_not_needed`."""
+    is_supported = yield from _ask_support(draft, judge, list_gold_sentences(draft))
+    if is_supported is not True:
+        problem = "the judge gave no verdict" if is_supported is None else "the gold does not support the whole answer"
+        return "unsupported", problem
+    for left_out in _list_hops(draft):
+        alone = yield from _ask_support(draft, judge, _select_other_texts(draft, left_out))
+        if alone is not False:
+            return ("hop_not_needed", f"the answer needs no {left_out!r}" if alone else "the judge gave no verdict")
+    return None
+
+
+def list_checks(draft: Draft, judge: Judge) -> Iterator[Generator[list[Ask], list[Reply], bool | None]]:
+    """Each check that `find_gold_fault` makes where every one is passed."""
+    yield _ask_support(draft, judge, list_gold_sentences(draft))
+    for left_out in _list_hops(draft):
+        yield _ask_support(draft, judge, _select_other_texts(draft, left_out))
+
+
+def _list_hops(draft: Draft) -> tuple[str, ...]:
+    return draft.gold if draft.type in ("multi_hop", "comparison") else ()
+
+
+def _select_other_texts(draft: Draft, left_out: str) -> tuple[str, ...]:
+    gold = [doc_id for doc_id in draft.gold if doc_id != left_out]
+    return tuple(passage.text for passage in draft.passages if passage.doc_id in gold)
+
+
+def list_gold_sentences(draft: Draft) -> tuple[str, ...]:
+    """The sentences that its evidence stands in, each once: those of a passage together, in their order."""
+    texts = []
+    for passage in draft.passages:
+        spans = [span for span in draft.stretches if span.doc_id == passage.doc_id]
+        placed = [
+            (passage.start + span.start, passage.start + span.end, span.text) for span in split_sentences(passage.text)
+        ]
+        matching = [text for start, end, text in placed if any(span.start < end and start < span.end for span in spans)]
+        if matching:
+            texts.append(" ".join(matching))
+    return tuple(texts)
+
+
+def _ask_support(
+    draft: Draft, judge: Judge, passages: tuple[str, ...]
+) -> Generator[list[Ask], list[Reply], bool | None]:
+    """Whether passages state the whole answer; None where that is not known."""
+    # criteria and segments are not seen: the judge sees question, answer and passages
+    facts = yield from ask_support(judge, replace(draft.example(), references=(draft.answer,)), passages)
+    if not isinstance(facts, ReferenceFacts):
+        return None
+    states = [claim.supporting for claim in facts.claims]
+    return False if () in states else None if None in states or not states else True
+
+
+def ask_answerable(
+    question: str, passages: Sequence[str], judge: ModelJudge
+) -> Generator[list[Ask], list[Reply], AnswerDegree]:
+    """Whether the best passages of the corpus answer a question; asked twice where no verdict comes."""
+    block = Block("passages", [(f"P{n}", text) for n, text in enumerate(passages, 1)])
+    worded = RequestTexts(ANSWERABLE, "\n".join(fence_blocks([Block.of("question", question), block])))
+    degrees, _ = yield from ask_retry(
+        build_question_spec(judge, QUESTION, VERSION),
+        worded,
+        SCHEMA,
+        _parse_degree,
+        lambda degree: bool(degree.answers),
+    )
+    return degrees[-1]
+
+
+def _parse_degree(value: Mapping[str, Any]) -> AnswerDegree:
+    return AnswerDegree(parse_word(value.get("answers"), DEGREES) or "", parse_text(value.get("sentence")))
+
+
+def find_answerable_fault(draft: Draft, passages: Sequence[str], judge: ModelJudge) -> FaultGenerator:
+    """`answerable`, and the sentence, where the best passages answer a question that nothing should answer."""
+    degree = yield from ask_answerable(draft.question, passages, judge)
+    if degree.answers == "no":
+        return None
+    problem = f"answered {degree.answers}: {degree.sentence}" if degree.answers else "the judge gave no verdict"
+    return "answerable", problem

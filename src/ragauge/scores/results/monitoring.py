@@ -1,13 +1,12 @@
-"""What is said of traces of production: one of them, and all that came in."""
+"""Traces of production and scheduled jobs, as plain values."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
     from ragauge.core.verdict import VerdictCounts
-    from ragauge.scores.results.jobs import JobState
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,3 +98,24 @@ class TraceList:
     rows: tuple[TraceRow, ...]  #: the newest first.
     matching: int  #: how many lines the filters leave.
     outcomes: dict[str, int]  #: word of the ledger -> how many traces became that, whatever the filters.
+
+
+JobState = Literal["noted", "running", "pass", "fail", "not_enough_data", "done", "error"]
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One occurrence of a job."""
+
+    name: str  #: of the job, such as nightly.
+    due: float  #: when it should begin, seconds since 1970; with the name it says which occurrence is meant.
+    #: noted: the job became known then, nothing was run; running; the gate's verdict; done: it ended and no gate was
+    #: asked; error: it could not be done.
+    state: JobState
+    began: float  #: when it was last taken up, seconds since 1970.
+    beat: float  #: when whoever does it last said so.
+    ended: float | None = None  #: when it was over; None = it is not.
+    attempts: int = 1  #: how often it was taken up; more than 1 where whoever did it was killed.
+    why: str = ""  #: what made it due, such as "corpus changed"; "" = its time.
+    run_id: str = ""  #: of the run that it made; "" = none.
+    said: str = ""  #: the outcome in one sentence.
