@@ -15,7 +15,8 @@ from pathlib import Path
 from ragauge.core.score import Score
 from ragauge.diagnosis.explain.explanation import explain_example
 from ragauge.diagnosis.explain.tables import build_example_sections
-from ragauge.diagnosis.findings.patterns import PATTERNS, Pattern
+from ragauge.diagnosis.findings.pattern_matches import PATTERNS
+from ragauge.diagnosis.findings.patterns import Pattern
 from ragauge.metrics.catalogue import parse_metric
 from ragauge.metrics.facts import Facts
 from ragauge.metrics.measure import measure_metric

@@ -13,7 +13,7 @@ import pytest
 from ragauge.diagnosis.causes.attribution import ROWS, ROWS_BY_NAME
 from ragauge.diagnosis.findings.cause_texts import WORDS_BY_CAUSE, Concentration, find_concentrations
 from ragauge.diagnosis.findings.diagnosis_builder import SegmentView, diagnose, rate_confidence
-from ragauge.diagnosis.findings.patterns import Match, find_matches
+from ragauge.diagnosis.findings.pattern_matches import Match, find_matches
 from ragauge.metrics.catalogue import parse_metric
 from ragauge.scores.indicators import STARTING_POINTS, describe_reading, find_level, list_measured, read_against_point
 from ragauge.scores.results.scorecard import Cause, Finding, Summary

@@ -12,7 +12,7 @@ from tests.building import metric_change
 from ragauge.core.response import Run
 from ragauge.diagnosis.causes.attribution import ROWS as CAUSE_ROWS
 from ragauge.diagnosis.findings.diagnosis_builder import diagnose, rate_pattern_confidence
-from ragauge.diagnosis.findings.patterns import PATTERNS, Match, find_matches
+from ragauge.diagnosis.findings.pattern_matches import PATTERNS, Match, find_matches
 from ragauge.metrics.catalogue import parse_metric
 from ragauge.scores.indicators import Against, OracleRun
 from ragauge.scores.results.comparison import Matched, MetricChange, RunComparison

@@ -15,7 +15,7 @@ from tests.engine.tiny_judge import SPEC
 
 import ragauge as rg
 from ragauge.core.verdict import RULE_VERSION
-from ragauge.evaluation.runs.verb import build_runs_table
+from ragauge.evaluation.runs.run_rows import build_runs_table
 from ragauge.rendering.verdict_texts import count_words
 from ragauge.scores.results.history_rows import HistoryRow
 from ragauge.store.store_access import open_store

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from tests.docs.pages import taken
 
-from ragauge.diagnosis.findings.patterns import PATTERNS
+from ragauge.diagnosis.findings.pattern_matches import PATTERNS
 from ragauge.scores.indicators import STARTING_POINTS
 from ragauge.stats.mean_difference import paired_interval
 

@@ -16,16 +16,16 @@ from starlette.testclient import TestClient
 import ragauge as rg
 from ragauge.core.errors import StoreError, UsageError
 from ragauge.dashboard import patience, security
-from ragauge.dashboard.rights import IDLE_S, MAX_SESSION_S, AccessTokens, Sessions, read_tokens
-from ragauge.dashboard.security import (
-    CONTENT_SECURITY_POLICY,
-    COOKIE,
-    Access,
-    Guard,
+from ragauge.dashboard.rights import (
+    IDLE_S,
+    MAX_SESSION_S,
+    AccessTokens,
+    Sessions,
     is_loopback,
     read_required_tokens,
-    sanitize_redirect,
+    read_tokens,
 )
+from ragauge.dashboard.security import CONTENT_SECURITY_POLICY, COOKIE, Access, Guard, sanitize_redirect
 from ragauge.dashboard.serve import build_site
 from ragauge.verbs.options import UiOptions
 

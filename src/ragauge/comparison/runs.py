@@ -13,7 +13,7 @@ from ragauge.comparison.correction import Correction, correct_family
 from ragauge.comparison.pairs import Join, Pairs
 from ragauge.comparison.regressions import encode_segments
 from ragauge.diagnosis.findings.diagnosis_builder import SegmentView, diagnose
-from ragauge.diagnosis.findings.patterns import WORKING_PATTERN
+from ragauge.diagnosis.findings.pattern_matches import WORKING_PATTERN
 from ragauge.metrics.base import Metric
 from ragauge.scores.arrays import Columns, ResponseIndex, ScoreColumns, merge_repeats
 from ragauge.scores.indicators import BASELINE, Against

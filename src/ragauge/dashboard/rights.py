@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hmac
+import ipaddress
 import re
 import secrets
 import threading
@@ -121,3 +122,36 @@ class Sessions:
 
 def _is_alive(session: tuple[Right, float, float], now: float) -> bool:
     return now - session[2] < IDLE_S and now - session[1] < MAX_SESSION_S
+
+
+def read_required_tokens(path: Path | None, host: str) -> AccessTokens:
+    """The tokens in a file; none where none is needed.
+
+    Raises:
+        UsageError: a host beyond this machine without a token, a file that cannot be read, or too short a token.
+    """
+    if path is not None:
+        return read_tokens(path)
+    if not is_loopback(host):
+        raise UsageError(
+            f"--host {host} accepts other machines, which needs a token. Write one of at least {MIN_TOKEN_CHARS} "
+            "characters to a file and pass it with --token-file."
+        )
+    return AccessTokens()
+
+
+def is_loopback(host: str) -> bool:
+    """Whether only this machine reaches a host.
+
+    >>> is_loopback("127.0.0.1"), is_loopback("localhost"), is_loopback("0.0.0.0"), is_loopback("::1")
+    (True, True, False, True)
+    """
+    address = _parse_address(host)
+    return host.casefold() == "localhost" if address is None else address.is_loopback
+
+
+def _parse_address(host: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
+    try:
+        return ipaddress.ip_address(host.strip("[]"))
+    except ValueError:
+        return None

@@ -8,19 +8,16 @@ bring the token that only those pages hold. Who reaches the server from another 
 from __future__ import annotations
 
 import asyncio
-import ipaddress
 import secrets
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from http.cookies import CookieError, SimpleCookie
-from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 from urllib.parse import parse_qs, quote, urlsplit
 
-from ragauge.core.errors import UsageError
 from ragauge.dashboard.patience import REQUEST_TIMEOUT_S
-from ragauge.dashboard.rights import MAX_SESSION_S, MIN_TOKEN_CHARS, AccessTokens, Right, Sessions, is_same, read_tokens
+from ragauge.dashboard.rights import MAX_SESSION_S, AccessTokens, Right, Sessions, _parse_address, is_loopback, is_same
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -34,39 +31,6 @@ CONTENT_SECURITY_POLICY = (
     "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; form-action 'self'; "
     "frame-ancestors 'none'; base-uri 'none'"
 )
-
-
-def read_required_tokens(path: Path | None, host: str) -> AccessTokens:
-    """The tokens in a file; none where none is needed.
-
-    Raises:
-        UsageError: a host beyond this machine without a token, a file that cannot be read, or too short a token.
-    """
-    if path is not None:
-        return read_tokens(path)
-    if not is_loopback(host):
-        raise UsageError(
-            f"--host {host} accepts other machines, which needs a token. Write one of at least {MIN_TOKEN_CHARS} "
-            "characters to a file and pass it with --token-file."
-        )
-    return AccessTokens()
-
-
-def is_loopback(host: str) -> bool:
-    """Whether only this machine reaches a host.
-
-    >>> is_loopback("127.0.0.1"), is_loopback("localhost"), is_loopback("0.0.0.0"), is_loopback("::1")
-    (True, True, False, True)
-    """
-    address = _parse_address(host)
-    return host.casefold() == "localhost" if address is None else address.is_loopback
-
-
-def _parse_address(host: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
-    try:
-        return ipaddress.ip_address(host.strip("[]"))
-    except ValueError:
-        return None
 
 
 @dataclass(frozen=True)

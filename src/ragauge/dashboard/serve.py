@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Self
 
 from ragauge.core.errors import MissingExtra, RagaugeError, UsageError
 from ragauge.core.messages import format_count
-from ragauge.dashboard.security import Access, read_required_tokens
+from ragauge.dashboard.rights import read_required_tokens
+from ragauge.dashboard.security import Access
 from ragauge.dashboard.site import Site
 from ragauge.evaluation.runs.verb import runs
 from ragauge.testsets.add.verb import find_regression_set

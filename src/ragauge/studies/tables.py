@@ -4,39 +4,35 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from math import isclose
 from typing import TYPE_CHECKING, Any
 
-from ragauge.core.errors import UsageError
-from ragauge.core.messages import format_count, format_signed, format_value
-from ragauge.metrics.catalogue import parse_metric
-from ragauge.rendering.sections import Phrase, ReportColumn, ReportSection, ReportTable, Wording, build_columns
+from ragauge.core.messages import format_count
+from ragauge.rendering.sections import Phrase, ReportColumn, ReportSection, ReportTable, build_columns
 from ragauge.rendering.words import make_safe
 from ragauge.scores.results.chart import ChartPoint, ReportChart
-from ragauge.studies.figures import StudyTable
 from ragauge.studies.front import can_distinguish
+from ragauge.studies.study_kind import StudyTable
+from ragauge.studies.trial_tables import (
+    MAX_ROWS,
+    _build_number_columns,
+    _build_other_metrics,
+    _build_segment_section,
+    _build_trial_table,
+)
 
 if TYPE_CHECKING:
     from ragauge.core.study import Study
     from ragauge.studies.figures import StudySummary
     from ragauge.studies.front import Knee
-    from ragauge.studies.means import TrialMean
     from ragauge.studies.trial_summary import StudyReading
 
 UNOPENED_VERDICT = "on its page"  # what came of a study that was not opened for the list
 NO_STUDIES_NOTE = "No studies yet. Start with: ragauge component chunking SET --corpus PATH --chunker token:size=200"
 BEST_SET_NOTE = "May be best: no other trial is better by more than chance (95 % over all comparisons)."
 BASE_NOTE = "vs base: the paired difference from {}, with a 95 % interval; {}"
-SEGMENTS_NOTE = (
-    "p is corrected over all trials and segments (Benjamini-Hochberg); check these results again on other data."
-)
 REPORT_COMMAND = "ragauge study report"  # the command that makes it is no next step on it
-MIN_SEGMENT_EXAMPLES = 10  # examples: smaller segments are counted together
 MAX_NAMED = 6  # trials that a sentence names
 MAX_LABELS = 10  # points of a chart that all have a name; of more those on the front have
-MAX_ROWS = 12  # of segments, where there is no room for all of them
-MORE_COLUMNS_NOTE = "Some columns do not fit here; the page (-o study.html) and the JSON output have all of them."
-MAX_P = 0.05  # corrected p below which a difference in a segment is listed
 
 
 def build_list_sections(rows: Sequence[Mapping[str, Any]]) -> Iterator[ReportSection]:
@@ -234,122 +230,6 @@ def _describe_incomplete(figures: StudySummary) -> Iterator[str]:
         yield f"{reason[:1].upper()}{reason[1:]}: {', '.join(names)}."
 
 
-def _build_trial_table(figures: StudySummary) -> ReportTable | None:
-    """A row a complete trial: what decides with its interval and counts, the difference, costs and what is shown."""
-    if not figures.complete:
-        return None
-    measured = [name for name in (*figures.kind.costs, *figures.kind.shown) if name in figures.measured]
-    measured = measured or list(figures.measured)
-    metric = ReportColumn(figures.metric, whole=True, to=_link_definition(figures.metric))
-    decides = [metric, ReportColumn("examples", room=1)] if figures.metric else []
-    versus = [ReportColumn("vs base", whole=True), ReportColumn("p", "number")] if figures.base else []
-    headers = [ReportColumn("trial", fold=True), *decides, *versus]
-    rows = []
-    for trial in figures.listed:
-        mean = figures.mean(trial.name)
-        row: list[Wording] = [
-            Phrase(make_safe(trial.name), to=("run", trial.run_id)) if trial.run_id else make_safe(trial.name)
-        ]
-        if figures.metric:
-            row += [_format_mean(mean), _format_counts(mean)]
-        if figures.base:
-            row += _format_difference(mean)
-        row += [
-            _format_measurement(trial.find_measurement_value(name), _find_unit(figures, name), name)
-            for name in measured
-        ]
-        rows.append(tuple(row))
-    costs = [  # the last are the first to go where it is narrow
-        ReportColumn(name, "number", room=0 if name in figures.kind.costs else 2 + n) for n, name in enumerate(measured)
-    ]
-    return ReportTable((*headers, *costs), tuple(rows))
-
-
-def _build_other_metrics(figures: StudySummary, *, is_whole: bool) -> ReportSection:
-    """The means of further metrics, a row a trial; with their intervals where there is room for the whole."""
-    headers = _build_number_columns(figures.beside)
-    rows = []
-    for trial in figures.listed:
-        means = [figures.mean(trial.name, name) for name in figures.beside]
-        cells = [
-            _format_mean(mean) if is_whole else format_value(mean.mean, _get_scale(mean.metric)) if mean else "–"
-            for mean in means
-        ]
-        rows.append((make_safe(trial.name), *cells))
-    return ReportSection("Other metrics", table=ReportTable((ReportColumn("trial", fold=True), *headers), tuple(rows)))
-
-
-def _build_segment_section(figures: StudySummary, *, is_whole: bool) -> ReportSection:
-    """Trials by segment: all of them, or where these are many those that a reader has to know of."""
-    means, notes = list(figures.segment_means), [SEGMENTS_NOTE] if figures.base else []
-    if not is_whole and len(means) > MAX_ROWS:
-        means, selection_notes = _select_relevant(figures)
-        notes = [*selection_notes, *notes]
-    headers = [ReportColumn("segment", fold=True), ReportColumn("trial", fold=True)]
-    headers += [
-        ReportColumn(figures.metric, whole=True, to=_link_definition(figures.metric)),
-        ReportColumn("examples", room=1),
-    ]
-    headers += [ReportColumn("vs base", whole=True), ReportColumn("p", "number")] if figures.base else []
-    rows = []
-    run_of = {trial.name: trial.run_id for trial in figures.complete if trial.run_id}
-    for mean in means:
-        trial = (
-            Phrase(make_safe(mean.trial), to=("run", run_of[mean.trial]))
-            if mean.trial in run_of
-            else make_safe(mean.trial)
-        )
-        row = (make_safe(mean.segment), trial, _format_mean(mean), _format_counts(mean))
-        rows.append((*row, *_format_difference(mean)) if figures.base else row)
-    table = ReportTable(tuple(headers), tuple(rows)) if rows else None
-    return ReportSection("Segments", figures.metric, table=table, notes=tuple(notes))
-
-
-def _select_relevant(figures: StudySummary) -> tuple[list[TrialMean], list[str]]:
-    """With a base the differences that are no chance; without, each segment's best trials. And what is left out."""
-    by_segment: dict[str, list[TrialMean]] = {}
-    for mean in figures.segment_means:
-        by_segment.setdefault(mean.segment, []).append(mean)
-    large = {
-        name: segment_means
-        for name, segment_means in by_segment.items()
-        if max(mean.counts["scored"] for mean in segment_means) >= MIN_SEGMENT_EXAMPLES
-    }
-    if figures.base:
-        matter = [
-            mean
-            for segment_means in large.values()
-            for mean in segment_means
-            if mean.p_value is not None and mean.p_value < MAX_P
-        ]
-        matter.sort(key=lambda mean: mean.p_value or 0.0)
-        what = f"differences from the base with p < {MAX_P}"
-    else:
-        sign = -1 if parse_metric(figures.metric).direction == "lower" else 1
-        scored = ([mean for mean in segment_means if mean.mean is not None] for segment_means in large.values())
-        tops = (
-            (max(sign * (mean.mean or 0.0) for mean in segment_means), segment_means)
-            for segment_means in scored
-            if segment_means
-        )
-        matter = [
-            mean
-            for top, segment_means in tops
-            for mean in segment_means
-            if isclose(sign * (mean.mean or 0.0), top, abs_tol=1e-12)
-        ]
-        matter.sort(key=lambda mean: sign * (mean.mean or 0.0))
-        what = "the best trial of each segment (or those that tie), weakest segments first"
-    visible = matter[:MAX_ROWS]
-    count_text = f"{len(visible)} of {len(matter)}" if len(visible) < len(matter) else "none" if not matter else "all"
-    notes = [
-        (f"Shows {what} ({count_text}). -o study.html and the JSON output have all {len(figures.segment_means)} rows.")
-    ]
-    if small := len(by_segment) - len(large):
-        notes.append(f"{format_count(small, 'segment')} with fewer than {MIN_SEGMENT_EXAMPLES} examples not shown.")
-    return visible, notes
-
-
 def _build_extra_section(table: StudyTable) -> ReportSection:
     numbers = dict(
         zip(table.numbers, _build_number_columns([make_safe(cell_text) for cell_text in table.numbers]), strict=True)
@@ -360,87 +240,3 @@ def _build_extra_section(table: StudyTable) -> ReportSection:
     rows = tuple(tuple(make_safe(cell_text) for cell_text in row) for row in table.rows)
     lead, notes = (tuple(map(make_safe, lines)) for lines in (table.lead, table.notes))
     return ReportSection(make_safe(table.heading), lead=lead, table=ReportTable(headers, rows), notes=notes)
-
-
-def _build_number_columns(names: Sequence[str]) -> list[ReportColumn]:
-    """Columns of numbers, the first always shown, the last the first to go where it is narrow."""
-    return [
-        ReportColumn(
-            name,
-            "number",
-            room=n,
-            instead=(MORE_COLUMNS_NOTE,) if n and n == len(names) - 1 else (),
-            to=_link_definition(name),
-        )
-        for n, name in enumerate(names)
-    ]
-
-
-def _find_unit(figures: StudySummary, name: str) -> str:
-    return next(
-        (
-            measurement.unit
-            for trial in figures.complete
-            for measurement in trial.measurements
-            if measurement.name == name
-        ),
-        "",
-    )
-
-
-def _format_mean(mean: TrialMean | None) -> str:
-    if mean is None or mean.mean is None:
-        return "–"
-    kind = _get_scale(mean.metric)
-    interval_text = (
-        f" [{format_value(mean.interval.low, kind)}, {format_value(mean.interval.high, kind)}]" if mean.interval else ""
-    )
-    return f"{format_value(mean.mean, kind)}{interval_text}"
-
-
-def _get_scale(metric: str) -> str:
-    """How a mean of it is printed; a measurement is no metric."""
-    try:
-        return parse_metric(metric).scale
-    except UsageError:
-        return "mean"
-
-
-def _link_definition(name: str) -> tuple[str, ...]:
-    """What the name of a metric leads to: its definition; () for a measurement, which has none."""
-    try:
-        return ("def", str(parse_metric(name)))
-    except UsageError:
-        return ()
-
-
-def _format_counts(mean: TrialMean | None) -> str:
-    """The four counts; of those that are 0 only scored is told."""
-    if mean is None:
-        return "–"
-    status_counts = ((status.replace("_", " "), n) for status, n in mean.counts.items() if n or status == "scored")
-    return " · ".join(f"{n:,} {status}" for status, n in status_counts)
-
-
-def _format_difference(mean: TrialMean | None) -> tuple[str, str]:
-    """The difference to the base with its interval, and p."""
-    if mean is None or mean.difference is None or mean.difference_interval is None:
-        return "–", "–"
-    interval = mean.difference_interval
-    difference_text = (
-        f"{format_signed(mean.difference)} [{format_signed(interval.low)}, {format_signed(interval.high)}]"
-    )
-    return (
-        difference_text,
-        "–" if mean.p_value is None else "< 0.001" if mean.p_value < 0.001 else f"{mean.p_value:.2g}",
-    )
-
-
-def _format_measurement(value: float | None, unit: str, name: str) -> str:
-    """A measurement with its unit, unless its name tells that."""
-    if value is None:
-        return "–"
-    value_text = format_value(value, "amount" if unit or value > 1 else "mean")
-    return (
-        f"${value_text}" if unit == "USD" else value_text if unit in name.split("_") else f"{value_text} {unit}".strip()
-    )

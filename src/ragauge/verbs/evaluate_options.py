@@ -6,10 +6,9 @@ Annotations are looked at, so they stand unquoted; what is imported for them alo
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
 from ragauge.core.errors import UnknownName, UsageError
-from ragauge.studies.options import MakeStudyOptions
 from ragauge.verbs import option_specs as shared
 from ragauge.verbs.calls import ModelCallOptions
 from ragauge.verbs.option_specs import OptionSpec
@@ -338,66 +337,3 @@ class InitOptions:
     #: write over files that are there; those that say something else stay beside them as NAME.bak.
     force: Annotated[bool, OptionSpec("Overwrite existing files; the old ones are kept as NAME.bak.")] = False
     store: shared.Store = None  #: where the first evaluation is kept.
-
-
-@dataclass(frozen=True, kw_only=True)
-class AnnCheckOptions:
-    """Which index is asked what. Each field is an argument of `ann_check`, whose documentation explains it."""
-
-    study: Annotated[str, OptionSpec("A stored index study.", argument=True, metavar="STUDY")] = field(kw_only=False)
-    queries: Annotated[Any, OptionSpec("A file of query vectors.", "--queries")] = field(kw_only=False)
-    vectors: Annotated[Any, OptionSpec("The current vectors; defaults to the study's file, read again.")] = None
-    trial: Annotated[str, OptionSpec("The trial whose index to check; defaults to the recommended one.")] = ""
-    minimum: Annotated[float | None, OptionSpec("Minimum mean recall.", "--min")] = None
-    baseline: Annotated[str, OptionSpec("A run of the same queries to compare recall with.")] = ""
-    max_drop: Annotated[
-        str, OptionSpec("Allowed drop in recall below the baseline, in points (0.01) or %.", metavar="DROP")
-    ] = "1 points"
-    name: Annotated[str, OptionSpec("Name of the run; defaults to STUDY-check.")] = ""
-    store: shared.Store = None
-
-
-@dataclass(frozen=True, kw_only=True)
-class AnnOptions(ModelCallOptions, MakeStudyOptions):
-    """Indexes to hold against exact search. Each field is an argument of `ann`, whose documentation explains it."""
-
-    vectors: Annotated[
-        Any, OptionSpec("A .npy, .fvecs, .parquet, .hdf5 file; with --corpus a set.", argument=True, metavar="VECTORS")
-    ] = field(kw_only=False)
-    index: Annotated[
-        str | Sequence[str], OptionSpec("Such as hnswlib:M=16,32:ef_search=32,64; repeatable.", "--index", list[str])
-    ] = field(kw_only=False)
-    corpus: Annotated[Any, OptionSpec("Index these documents; VECTORS is the eval set.", "--corpus")] = None
-    embedder: Annotated[
-        str | Mapping[str, Any], OptionSpec("Embedder: local, provider:model, module:name.", kind=str)
-    ] = "local"
-    query_prefix: Annotated[str, OptionSpec("Prefix of each question.", metavar="TEXT")] = ""
-    document_prefix: Annotated[str, OptionSpec("Prefix of each document.", metavar="TEXT")] = ""
-    queries: Annotated[Any, OptionSpec("A file of query vectors.")] = None
-    holdout: Annotated[int, OptionSpec("Hold out this many vectors as queries.", least=0)] = 0
-    metric: Annotated[
-        Literal["cosine", "l2", "ip"], OptionSpec("Distance between vectors.", kind=Literal["cosine", "l2", "ip"])
-    ] = "cosine"
-    k: Annotated[int, OptionSpec("Number of neighbors.", "-k", least=1)] = 10
-    portfolio: Annotated[
-        bool, OptionSpec("Try OpenSearch's five graph settings; with --target, stop at the first that meets it.")
-    ] = False
-    rounds: Annotated[int, OptionSpec("Timed rounds per query.", least=1)] = 3
-    threads: Annotated[
-        str | int | Sequence[int], OptionSpec("Thread counts for measuring queries per second, such as 1,4.")
-    ] = "1"
-    growth: Annotated[bool, OptionSpec("Predict recall with two and four times as many vectors.")] = False
-    selectivity: Annotated[
-        str | float | Sequence[float], OptionSpec("Search with filters that pass these shares: 1,0.1,0.01.")
-    ] = ()
-    labels: Annotated[str | Sequence[str], OptionSpec("Which vectors pass: random, clustered.")] = "random,clustered"
-    filter: Annotated[
-        Mapping[str, str] | None, OptionSpec("Search only where columns have these values: lang=de; a comma means and.")
-    ] = None
-    oversample: Annotated[str | int | Sequence[int], OptionSpec("Multiples of k for post-filtering.")] = "1,10"
-    name: Annotated[str, OptionSpec("Name of the study; defaults to ann-FILE.")] = ""
-
-    @property
-    def open_arguments(self) -> dict[str, Any]:
-        """As of any study; `metric` is that of the vectors here."""
-        return {**super().open_arguments, "metric": ""}

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
+from typing import Any
 
 from ragauge.comparison.tables.words import format_segment, list_measured
 from ragauge.core.messages import format_value
+from ragauge.core.response import Run
 from ragauge.metrics.catalogue import parse_metric
-from ragauge.rendering.words import describe_corrected_mean
+from ragauge.rendering.words import describe_corrected_mean, to_line
 from ragauge.scores.estimation import MIN_LABELS
-from ragauge.scores.results.comparison import MetricChange, RunComparison
+from ragauge.scores.results.comparison import BaselineComparison, MetricChange, RunComparison, Setting
 
 DETECTABLE_NOTE = "Four of five such comparisons would detect a true change of this size"
 HIDDEN_NOTE = "Significant by the judge's verdicts alone (the basis of p), but within judge error"
@@ -112,3 +115,52 @@ def _get_range_width(metric: str) -> float:
     """The greatest difference that two means of a metric can have."""
     low, high = parse_metric(metric).range
     return high - low
+
+
+MAX_VALUE_CHARS = 80  # characters of a setting's value
+
+
+def format_setting_value(value: Any) -> str:
+    """A setting's value on one line."""
+    try:
+        text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+    except (TypeError, ValueError):
+        text = str(value)
+    return to_line(text, MAX_VALUE_CHARS) or '""'
+
+
+def list_setting_changes(comparison: RunComparison) -> list[tuple[str, str, str]]:
+    """What differs between the configurations: (sign, path, value or both values)."""
+    diff = comparison.settings
+
+    def format_both(setting: Setting) -> str:
+        return f"{format_setting_value(setting.base)} → {format_setting_value(setting.new)}"
+
+    return [
+        *(("~", to_line(setting.path), format_both(setting)) for setting in diff.changed),
+        *(("+", to_line(setting.path), format_setting_value(setting.new)) for setting in diff.added),
+        *(("−", to_line(setting.path), format_setting_value(setting.base)) for setting in diff.removed),
+    ]
+
+
+def list_state_changes(comparison: RunComparison, compared: BaselineComparison) -> list[tuple[str, str, str]]:
+    """What else differs between the runs: (what, before, now)."""
+    base, run = compared.base, comparison.run
+    pairs = (
+        ("system", base.system, run.system),
+        ("code", base.git, run.git),
+        ("variant", _describe_variant(base, run), _describe_variant(run, base)),
+        ("set version", base.set_version[:12], run.set_version[:12]),
+    )
+    return [
+        (what, to_line(previous) or "not recorded", to_line(other) or "not recorded")
+        for what, previous, other in pairs
+        if previous != other
+    ]
+
+
+def _describe_variant(run: Run, other: Run) -> str:
+    """A run's variant; of a replay of the other run, what that leaves out of its latency."""
+    if run.variant == "replayed" and run.config.get("context_from") == other.run_id:
+        return f"replayed with the passages of {other.name}, so its latency excludes retrieval"
+    return run.variant

@@ -8,8 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ragauge.comparison.tables import words
-from ragauge.comparison.tables.notes import build_notes
+from ragauge.comparison.tables import notes, words
 from ragauge.core.messages import format_command, format_count
 from ragauge.rendering.sections import (
     LengthBars,
@@ -153,7 +152,7 @@ def _build_run_sections(index: int, comparison: RunComparison, compared: Baselin
     if comparison.worse_segments:
         table = build_segment_table(comparison.worse_segments, compared, index, MAX_METRICS, MAX_SEGMENTS)
         yield ReportSection("Segments that got worse", table=table)
-    yield ReportSection(table=build_metrics_table(comparison, compared, index), notes=build_notes(comparison))
+    yield ReportSection(table=build_metrics_table(comparison, compared, index), notes=notes.build_notes(comparison))
     if better:
         table = build_segment_table(better, compared, index, MAX_METRICS, MAX_SEGMENTS)
         yield ReportSection("Segments that got better", table=table)
@@ -354,12 +353,12 @@ def build_settings_table(comparison: RunComparison, compared: BaselineComparison
     """What differs between the runs: system, code, set, and every setting; None for nothing."""
     rows: list[tuple[TableCell, ...]] = [
         (f"~ {what}", f"{previous} → {current}")
-        for what, previous, current in words.list_state_changes(comparison, compared)
+        for what, previous, current in notes.list_state_changes(comparison, compared)
     ]
     tones: Mapping[str, Tone] = {"+": "good", "−": "bad"}
     rows += [
         (f"{sign} {path}", Phrase(value_text, tones.get(sign, "")))
-        for sign, path, value_text in words.list_setting_changes(comparison)
+        for sign, path, value_text in notes.list_setting_changes(comparison)
     ]
     return (
         ReportTable(

@@ -2,23 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
 
 from ragauge.comparison.comparability import FAILED_CALLS_NAME
 from ragauge.comparison.regressions import MIN_LOSS_SHARE
 from ragauge.core.messages import format_count, format_metric_value, format_signed
-from ragauge.core.response import Run
 from ragauge.rendering.words import LAYERS, UNNAMED, between, format_relative_change, opened, to_line
-from ragauge.scores.results.comparison import (
-    BaselineComparison,
-    Flip,
-    MetricChange,
-    RunComparison,
-    SegmentChange,
-    Setting,
-)
+from ragauge.scores.results.comparison import BaselineComparison, Flip, MetricChange, RunComparison, SegmentChange
 from ragauge.scores.results.overview import MeanEstimate
 from ragauge.scores.results.scorecard import ScorecardData
 
@@ -52,7 +42,6 @@ LABELS: Mapping[str, str] = {  # verdict -> in a cell
 DIFFERENCES_NOTE = "Each column shows the difference from {base}; latency, tokens and cost are relative changes."
 MAX_WORSE, MAX_NAMED = 5, 3
 MAX_SEGMENTS_NAMED = 2
-MAX_VALUE_CHARS = 80  # characters of a setting's value
 
 
 def describe_comparison(comparison: RunComparison, max_worse: int = MAX_WORSE) -> str:
@@ -320,52 +309,6 @@ def describe_flips(comparison: RunComparison) -> str:
         return ""
     fail = f"{flips.newly_failed:,} now fail, {flips.mended:,} no longer fail"
     return f"{flips.lost:,} got worse, {flips.gained:,} better; {fail}."
-
-
-def format_setting_value(value: Any) -> str:
-    """A setting's value on one line."""
-    try:
-        text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
-    except (TypeError, ValueError):
-        text = str(value)
-    return to_line(text, MAX_VALUE_CHARS) or '""'
-
-
-def list_setting_changes(comparison: RunComparison) -> list[tuple[str, str, str]]:
-    """What differs between the configurations: (sign, path, value or both values)."""
-    diff = comparison.settings
-
-    def format_both(setting: Setting) -> str:
-        return f"{format_setting_value(setting.base)} → {format_setting_value(setting.new)}"
-
-    return [
-        *(("~", to_line(setting.path), format_both(setting)) for setting in diff.changed),
-        *(("+", to_line(setting.path), format_setting_value(setting.new)) for setting in diff.added),
-        *(("−", to_line(setting.path), format_setting_value(setting.base)) for setting in diff.removed),
-    ]
-
-
-def list_state_changes(comparison: RunComparison, compared: BaselineComparison) -> list[tuple[str, str, str]]:
-    """What else differs between the runs: (what, before, now)."""
-    base, run = compared.base, comparison.run
-    pairs = (
-        ("system", base.system, run.system),
-        ("code", base.git, run.git),
-        ("variant", _describe_variant(base, run), _describe_variant(run, base)),
-        ("set version", base.set_version[:12], run.set_version[:12]),
-    )
-    return [
-        (what, to_line(previous) or "not recorded", to_line(other) or "not recorded")
-        for what, previous, other in pairs
-        if previous != other
-    ]
-
-
-def _describe_variant(run: Run, other: Run) -> str:
-    """A run's variant; of a replay of the other run, what that leaves out of its latency."""
-    if run.variant == "replayed" and run.config.get("context_from") == other.run_id:
-        return f"replayed with the passages of {other.name}, so its latency excludes retrieval"
-    return run.variant
 
 
 def get_p_heading(compared: BaselineComparison) -> str:

@@ -27,7 +27,7 @@ from ragauge.diagnosis.findings.findings import (
     format_resolve_step,
     rests_on_missing_evidence,
 )
-from ragauge.diagnosis.findings.patterns import SOURCES_BY_STRENGTH, WORKING_PATTERN, Match, find_matches
+from ragauge.diagnosis.findings.pattern_matches import SOURCES_BY_STRENGTH, WORKING_PATTERN, Match, find_matches
 from ragauge.metrics.catalogue import list_questions, parse_metric
 from ragauge.scores.failures import FailedResponses
 from ragauge.scores.indicators import BASELINE, Against, format_estimate, is_perfect, list_measured

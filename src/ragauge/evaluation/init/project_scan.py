@@ -16,21 +16,23 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from ragauge.evaluation.init.function_scan import (
+from ragauge.evaluation.init.expression_values import (
     TYPE,
     UNKNOWN,
-    CallForm,
-    Classes,
     ExpressionValue,
-    Function,
     add_component,
     add_parts,
     call_method,
     classify_call,
-    count_required,
     find_framework,
-    find_route,
     join_parts,
+)
+from ragauge.evaluation.init.function_scan import (
+    CallForm,
+    Classes,
+    Function,
+    count_required,
+    find_route,
     list_returns,
     read_class,
     read_function,

@@ -25,7 +25,8 @@ Tags = Annotated[list[str], typer.Argument(metavar="NAME...", help="One or more 
 @options.spread_options
 def list_runs(command_options: RunsOptions, as_json: options.Json = False) -> None:
     """List the stored runs, newest first; those of a study under --study."""
-    from ragauge.evaluation.runs.verb import build_runs_table, runs
+    from ragauge.evaluation.runs.run_rows import build_runs_table
+    from ragauge.evaluation.runs.verb import runs
     from ragauge.studies.verb import list_stored_studies
 
     rows = runs(**vars(command_options))

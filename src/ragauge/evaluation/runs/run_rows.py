@@ -11,17 +11,19 @@ from threading import Lock
 from typing import TYPE_CHECKING
 
 from ragauge.comparison.baselines.verb import BaselineFinder, find_cached_verdict
+from ragauge.core.response import Run
 from ragauge.core.verdict import NOT_COUNTED, VerdictCounts
 from ragauge.store.run_facts import MeanValue, RunFacts
 from ragauge.store.run_list import compute_stale_time
 from ragauge.verbs.columns import renew_means
+from ragauge.verbs.options import RunsOptions
 
 if TYPE_CHECKING:
-    from ragauge.core.response import Run
+    from rich.console import RenderableType
+
     from ragauge.core.study import Study
     from ragauge.metrics.base import Metric
     from ragauge.store.store_access import Store
-    from ragauge.verbs.options import RunsOptions
 
 
 @dataclass(frozen=True, slots=True)
@@ -328,3 +330,58 @@ def _select_layer_metrics(names: Sequence[str]) -> list[Metric]:
         }
         selected += [layer_metrics[name] for name in preferred if name in layer_metrics][:1]
     return selected
+
+
+MAX_TRIAL_MEANS = 6  # of a study's trials that are listed
+
+
+def build_runs_table(rows: Sequence[RunRow], *, study: str = "", studies: Sequence[str] = ()) -> RenderableType:
+    """The list for a terminal: name, id, age and a few means.
+
+    Args:
+        rows: as `runs` gives them.
+        study: whose trials they are, "" for other runs: of trials the means are shown that all of them have first.
+        studies: stored studies, to be named where there is no run.
+    """
+    from ragauge.core.messages import format_value
+    from ragauge.rendering.sections import ReportSection, ReportTable, build_columns
+    from ragauge.rendering.verdict_texts import count_words, describe_older_counts
+    from ragauge.rendering.words import make_safe
+    from ragauge.rendering.writers.terminal import render_terminal
+
+    if not rows:
+        message = f"The study {study} has no trial with a run."
+        if not study and studies:
+            message = f"The only runs are trials of studies. List them with: ragauge runs --study {studies[0]}"
+        elif not study:
+            message = "No runs yet. Start with: ragauge evaluate FILE, or ragauge demo."
+        return render_terminal([ReportSection(lead=(make_safe(message),))])
+    shown_metrics: tuple[str, ...] = ("recall@5", "context_recall", "faithfulness", "answer_correctness")
+    if study:
+        scored_names = [name for name, mean in rows[0].means.items() if mean is not None]
+        shown_metrics = tuple(name for name in scored_names if all(name in row.means for row in rows))[:MAX_TRIAL_MEANS]
+    tagged, counted = any(row.tags for row in rows), any(row.counts for row in rows)
+    cells = []
+    for row in rows:
+        response_text = f"{row.responses:,}" + (f" of {row.planned:,}, {row.state}" if row.state != "finished" else "")
+        counts, tags = [count_words(row.counts) or "–"] * counted, [make_safe(", ".join(row.tags))] * tagged
+        when = row.created_at[:16].replace("T", " ")
+        cells.append(
+            (
+                make_safe(row.name),
+                *counts,
+                row.run_id,
+                when,
+                *tags,
+                response_text,
+                *map(format_value, map(row.means.get, shown_metrics)),
+            )
+        )
+    texts = [*["examples"] * counted, "run", "created", *["tags"] * tagged]
+    name, *headers = build_columns("name", *texts, numbers=("responses", *shown_metrics))
+    first = len(headers) - len(shown_metrics)
+    headers = [replace(head, whole=head.head == "run", room=n if n > first else 0) for n, head in enumerate(headers, 1)]
+    table = ReportTable((replace(name, fold=True), *headers), tuple(cells))
+    return render_terminal(
+        [ReportSection(table=table, notes=describe_older_counts((row.name, row.counts) for row in rows))]
+    )

@@ -13,7 +13,7 @@ from ragauge.diagnosis.causes.attribution import find_row
 from ragauge.diagnosis.findings.cause_texts import ANSWERABLE_COLUMN
 from ragauge.diagnosis.findings.diagnosis_builder import SegmentView, diagnose, find_main_component
 from ragauge.diagnosis.findings.findings import fill_run_name, put_id_mismatch_first, put_lost_evidence_first
-from ragauge.diagnosis.findings.patterns import PATTERNS
+from ragauge.diagnosis.findings.pattern_matches import PATTERNS
 from ragauge.metrics.base import Metric
 from ragauge.metrics.catalogue import get_definition, list_questions, parse_metric
 from ragauge.scores.arrays import Columns, ResponseIndex, ScoreColumns, merge_repeats

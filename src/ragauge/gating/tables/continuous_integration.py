@@ -9,6 +9,7 @@ from xml.etree import ElementTree as ET
 
 from ragauge.gating.result import Check, Gated
 from ragauge.gating.tables import gate_failures as failures
+from ragauge.gating.tables import gate_figures as figures
 from ragauge.gating.tables import gate_texts as words
 from ragauge.rendering.words import make_safe
 
@@ -50,7 +51,7 @@ def build_junit_xml(outcome: Gated) -> str:
 
 
 def _add_case(suite: ET.Element, check: Check, source: str) -> None:
-    name = f"{check.asks}, {words.format_scope(check)}" if check.kind in words.LIMITS else check.asks
+    name = f"{check.asks}, {words.format_scope(check)}" if check.kind in figures.LIMITS else check.asks
     group = check.metric or (f"tag {check.tag}" if check.tag else "failed calls")
     case = ET.SubElement(suite, "testcase", {"classname": f"ragauge gate.{make_safe(group)}", "name": make_safe(name)})
     tag = _choose_tag(check)

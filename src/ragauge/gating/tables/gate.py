@@ -8,6 +8,7 @@ from ragauge.core.messages import format_count
 from ragauge.gating.decide import TOLERANCE
 from ragauge.gating.result import Check, CheckExample, Gated, Verdict
 from ragauge.gating.tables import gate_failures as failures
+from ragauge.gating.tables import gate_figures as figures
 from ragauge.gating.tables import gate_texts as words
 from ragauge.rendering.sections import Phrase, ReportColumn, ReportSection, ReportTable, Tone, Wording
 from ragauge.rendering.words import make_safe
@@ -84,10 +85,10 @@ def _build_rules_section(outcome: Gated, signs: Mapping[Verdict, str]) -> Report
                 Phrase(signs[check.verdict], "" if signs is SIGNS else tone),
                 verdict_words,
                 make_safe(rule_text),
-                words.format_change(check),
-                words.format_estimate(check),
-                words.format_limit(check),
-                words.format_example_count(check),
+                figures.format_change(check),
+                figures.format_estimate(check),
+                figures.format_limit(check),
+                figures.format_example_count(check),
             )
         )
     left_out_text = words.describe_left_out(outcome)
@@ -150,7 +151,7 @@ def _describe_verdict(outcome: Gated) -> str:
 
 
 def _explain_gate_explain_check(check: Check) -> Iterator[str]:
-    if check.kind not in words.LIMITS:
+    if check.kind not in figures.LIMITS:
         yield from _explain_without_limit(check)
         return
     yield f"{words.format_scope(check)}: {words.VERDICTS[check.verdict]}"
@@ -159,7 +160,7 @@ def _explain_gate_explain_check(check: Check) -> Iterator[str]:
         return
     yield from (f"  {line}" for line in _explain_estimate(check))
     if check.failed and check.reach is not None:
-        lowest, highest = (words.format_with_unit(end, check) for end in check.reach)
+        lowest, highest = (figures.format_with_unit(end, check) for end in check.reach)
         yield "  " + _format_line(f"whatever the {check.failed} failed scores would be", f"{lowest} to {highest}")
     yield from (f"  {line}" for line in _explain_decision(check))
 
@@ -167,11 +168,11 @@ def _explain_gate_explain_check(check: Check) -> Iterator[str]:
 def _explain_estimate(check: Check) -> Iterator[str]:
     if check.kind == "max_drop" and check.rectified:
         what = f"label-corrected difference, {format_count(check.n, 'labeled pair')}"
-        yield _format_line(what, f"d = {words.format_with_unit(check.estimate, check)}")
-        yield _format_line("limit", words.format_with_unit(check.limit, check))
+        yield _format_line(what, f"d = {figures.format_with_unit(check.estimate, check)}")
+        yield _format_line("limit", figures.format_with_unit(check.limit, check))
         return
     if check.kind == "max_drop":
-        previous, current = words.format_mean(check.base, check), words.format_mean(check.new, check)
+        previous, current = figures.format_mean(check.base, check), figures.format_mean(check.new, check)
         baseline_count = (
             format_count(check.n, "pair") if check.n_base is None else format_count(check.n_base, "example")
         )
@@ -179,10 +180,10 @@ def _explain_estimate(check: Check) -> Iterator[str]:
         yield _format_line(f"mean of the baseline, {baseline_count}", f"b = {previous}")
         yield _format_line(f"mean of this run{other_count}", f"x = {current}")
         yield _format_line(
-            "difference", f"d = x − b = {current} − {previous} = {words.format_with_unit(check.estimate, check)}"
+            "difference", f"d = x − b = {current} − {previous} = {figures.format_with_unit(check.estimate, check)}"
         )
         sign = "−" if check.higher else "+"
-        value = words.format_with_unit(check.limit, check)
+        value = figures.format_with_unit(check.limit, check)
         if check.relative:
             yield _format_line(
                 "limit", f"{sign}{100 * check.amount:g} % of b = {sign}{check.amount:g} · {previous} = {value}"
@@ -192,9 +193,9 @@ def _explain_estimate(check: Check) -> Iterator[str]:
         return
     name = "mean" if check.statistic == "mean" else check.statistic
     yield _format_line(
-        f"{name} of {format_count(check.n, 'example')}", f"x = {words.format_with_unit(check.estimate, check)}"
+        f"{name} of {format_count(check.n, 'example')}", f"x = {figures.format_with_unit(check.estimate, check)}"
     )
-    yield _format_line("limit", words.format_with_unit(check.limit, check))
+    yield _format_line("limit", figures.format_with_unit(check.limit, check))
 
 
 def _explain_decision(check: Check) -> Iterator[str]:
@@ -213,12 +214,12 @@ def _explain_decision(check: Check) -> Iterator[str]:
         return
     if check.interval is not None:
         far = check.interval.low if check.higher else check.interval.high
-        yield _format_line(f"90 % interval ({check.interval.method})", words.format_interval(check.interval, check))
+        yield _format_line(f"90 % interval ({check.interval.method})", figures.format_interval(check.interval, check))
         yield _compare_with_limit(check, "passes when all of it meets the limit", far)
     if check.fail_interval is not None and check.alpha is not None:
         near = check.fail_interval.high if check.higher else check.fail_interval.low
-        name = f"{words.format_level(check.fail_interval)} interval, alpha = {check.alpha:.2g} of the family"
-        yield _format_line(name, words.format_interval(check.fail_interval, check))
+        name = f"{figures.format_level(check.fail_interval)} interval, alpha = {check.alpha:.2g} of the family"
+        yield _format_line(name, figures.format_interval(check.fail_interval, check))
         yield _compare_with_limit(check, "fails when all of it is beyond the limit", near, beyond=True)
     if check.because not in ("interval",):
         yield words.explain_verdict(check)
@@ -231,7 +232,7 @@ def _compare_with_limit(check: Check, name: str, value: float | None, *, beyond:
     is_beyond = share < limit - TOLERANCE if check.higher else share > limit + TOLERANCE
     allowed, outside = SYMBOLS[check.higher]
     symbol = outside if beyond else allowed
-    comparison = f"{words.format_with_unit(value, check)} {symbol} {words.format_with_unit(check.limit, check)}"
+    comparison = f"{figures.format_with_unit(value, check)} {symbol} {figures.format_with_unit(check.limit, check)}"
     return _format_line(name, f"{comparison}? {'yes' if is_beyond is beyond else 'no'}")
 
 

@@ -10,9 +10,9 @@ import typer
 from typer.core import TyperGroup
 
 from ragauge.studies.command import print_to_stderr, show_study
+from ragauge.studies.options import AnnCheckOptions, AnnOptions
 from ragauge.verbs import command_options as options
 from ragauge.verbs.command_output import show_result, validate_outputs
-from ragauge.verbs.evaluate_options import AnnCheckOptions, AnnOptions
 
 STUDY_COMMAND = "study"  # the command that is meant where the first word is none
 HELP_SETTINGS = {"help_option_names": ["--help"]}

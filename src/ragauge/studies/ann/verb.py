@@ -8,9 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ragauge.studies.ann.exact import exact_neighbours
-from ragauge.studies.options import parse_numbers
+from ragauge.studies.options import AnnCheckOptions, AnnOptions, parse_numbers
 from ragauge.verbs.coroutines import make_async
-from ragauge.verbs.evaluate_options import AnnCheckOptions, AnnOptions
 from ragauge.verbs.option_specs import expand_options
 
 if TYPE_CHECKING:

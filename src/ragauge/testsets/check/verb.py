@@ -65,8 +65,8 @@ class SetCheck(PageResult):
 
     @property
     def _value(self) -> dict[str, Any]:
+        from ragauge.testsets.check.freshness_tables import encode_freshness
         from ragauge.testsets.check.tables import encode_contracts, encode_copies, encode_holes
-        from ragauge.testsets.tables import encode_freshness
 
         return {
             **encode_freshness(self.data),
@@ -76,13 +76,13 @@ class SetCheck(PageResult):
         }
 
     def _build_sections(self) -> Iterable[ReportSection]:
+        from ragauge.testsets.check.freshness_tables import build_freshness_sections
         from ragauge.testsets.check.tables import (
             build_contract_sections,
             build_copy_sections,
             build_cut_sections,
             build_hole_sections,
         )
-        from ragauge.testsets.tables import build_freshness_sections
 
         (path, corpus), fixed = self.named, str(self.fixed or "")
         fix = format_command("testset", "check", path, "--corpus", corpus, "--fix", "-o", "NEW.jsonl")
