@@ -14,11 +14,10 @@ from ragauge.core.study import Measurement, Study, Trial
 from ragauge.metrics.catalogue import parse_metric
 from ragauge.scores.arrays import ScoreArrays
 from ragauge.stats.families import find_possible_best
-from ragauge.studies.figures import StudySummary
+from ragauge.studies.figures import StudyKind, StudySummary, StudyTable
 from ragauge.studies.front import find_knee, find_knee_point, find_pareto_front
 from ragauge.studies.means import compute_trial_means
 from ragauge.studies.recommendation import StudyTarget
-from ragauge.studies.study_kind import StudyKind, StudyTable
 from ragauge.studies.tables import build_study_sections
 from ragauge.studies.trial_summary import read_trials
 from ragauge.studies.verb import find_study_kind

@@ -17,9 +17,8 @@ from ragauge.scores.results.chart import ChartPoint, ReportChart
 from ragauge.stats.judge_error import JudgeMeanError
 from ragauge.studies.charts import draw_study_chart
 from ragauge.studies.context import describe_context
-from ragauge.studies.figures import StudySummary
+from ragauge.studies.figures import StudySummary, StudyTable
 from ragauge.studies.front import find_knee, find_paired_knee
-from ragauge.studies.study_kind import StudyTable
 from ragauge.studies.sweep.charts import build_heat_map, build_precision_recall
 from ragauge.studies.verb import find_study_kind
 

@@ -22,7 +22,7 @@ from ragauge.studies.ann.filter_results import find_crossover
 from ragauge.studies.ann.index import LIBRARIES, AnnIndex, make_index
 from ragauge.studies.ann.search_filters import ExactNeighbors, FilteredSearch, PassingVectors, build_filtered_grid
 from ragauge.studies.ann.vectors import find_passing
-from ragauge.studies.study_kind import StudyTable
+from ragauge.studies.figures import StudyTable
 from ragauge.verbs.command_options import parse_conditions
 
 XQUAD = Path(__file__).resolve().parents[3] / "shared/data/xquad/xquad.en.json"

@@ -17,7 +17,7 @@ import ragauge as rg
 from ragauge.core.errors import UsageError
 from ragauge.studies.ann.index import AnnIndex, make_index
 from ragauge.studies.ann.index_benchmark import BuiltIndex, Concurrency, check_threads, measure_resident_bytes
-from ragauge.studies.study_kind import StudyTable
+from ragauge.studies.figures import StudyTable
 
 RNG = np.random.default_rng(0)
 VECTORS = RNG.standard_normal((3_000, 16), dtype=np.float32)

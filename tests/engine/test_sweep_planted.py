@@ -13,7 +13,7 @@ import pytest
 
 import ragauge as rg
 from ragauge.models.embedders.base import WordLlamaEmbedder
-from ragauge.studies.study_kind import StudyTable
+from ragauge.studies.figures import StudyTable
 from ragauge.systems.reference.retrievers import Bm25, Dense, Hybrid, Retriever
 from ragauge.text.sentences import split_sentences
 

@@ -15,7 +15,7 @@ import ragauge as rg
 from ragauge.core.document import Document
 from ragauge.core.example import EvalSet, Example, Relevant
 from ragauge.models.embedders.base import WordLlamaEmbedder
-from ragauge.studies.study_kind import StudyTable
+from ragauge.studies.figures import StudyTable
 from ragauge.systems.reference.extractive import REFUSAL
 from ragauge.systems.reference.pipeline import ReferenceConfig, ReferenceRag
 

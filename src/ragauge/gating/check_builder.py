@@ -371,3 +371,14 @@ def list_unknown_segments(conditions: Sequence[Condition], declared: Sequence[st
         if absent and condition.rule not in by_rule:
             by_rule[condition.rule] = absent
     return by_rule
+
+
+def describe_unchecked_columns(conditions: Sequence[Condition], source: ScoreSource) -> list[str]:
+    """The segment columns with too few or too many values to be checked, as a warning; [] where there are none."""
+    checked = () if source.apart is None else source.apart.slices.columns
+    few, left_out = source.slices.few, source.slices.left_out
+    names = [name for name in left_out if name not in checked and len(few.get(name, ())) < 2]
+    if not names or all(condition.segments is not None for condition in conditions):
+        return []
+    listed = ", ".join(names)
+    return [f"Not checked, because they have one value or more than 50: {listed}. To check one, name it in segments."]

@@ -18,6 +18,7 @@ from ragauge.gating.rules import MustPass, Rules, format_limit
 from ragauge.gating.sample import MeanDifference, MetricLevel
 from ragauge.gating.unpaired_samples import UnpairedDifference
 from ragauge.metrics.base import Metric
+from ragauge.metrics.catalogue import parse_metric
 from ragauge.scores.arrays import FAILED, NOT_APPLICABLE, NOT_READ, SCORED
 from ragauge.scores.pass_status import NOT_JUDGED
 
@@ -63,6 +64,19 @@ def describe_unused_labels(rules: Rules, labelled: int, metric: str = USUAL_METR
         f"that retrieves less still passes. Add this line to gate.rules: - {{metric: {metric}, max_drop: "
         f"{suggest_max_drop(labelled)} points}}"
     )
+
+
+def list_unused_labels(
+    rules: Rules, measured: Iterable[str], get_columns: Callable[[Metric], Columns | None]
+) -> list[str]:
+    """What to say of relevance labels that no rule uses, as far as a metric that was measured shows them."""
+    label_metrics = [metric for name in measured if uses_relevance_labels(metric := parse_metric(name))]
+    metrics = sorted(label_metrics, key=lambda metric: str(metric) != USUAL_METRIC)
+    column = get_columns(metrics[0]) if metrics else None
+    if column is None:
+        return []
+    sentence = describe_unused_labels(rules, int((column.status != NOT_APPLICABLE).sum()), str(metrics[0]))
+    return [sentence] if sentence else []
 
 
 SYSTEM_FAILED_PREFIX = (

@@ -122,18 +122,16 @@ class _GateCheck:
         from ragauge.gating.check_builder import ScoreSource, check_conditions, decide_verdict
         from ragauge.gating.result import Gated
 
-        paired, slices = self._paired_scores, self._build_slices(self._index.query_ids)
+        paired, slices, base = self._paired_scores, self._build_slices(self._index.query_ids), self._base
         source = ScoreSource(
             self._get_columns,
             self._get_pairs,
             slices,
             None if paired is None else self._build_slices(paired.new.index.query_ids),
             None if self._is_paired else self._build_samples(slices),
-            self._base is not None and self._base.run_id == self._run.run_id,
+            base is not None and base.run_id == self._run.run_id,
             find_judge_errors(self._judge_id, self._store, (self._run.run_id,)),
-            {}
-            if self._base is None
-            else find_judge_errors(self._judge_id, self._store, (self._run.run_id, self._base.run_id)),
+            {} if base is None else find_judge_errors(self._judge_id, self._store, (self._run.run_id, base.run_id)),
             find_failed_calls(self._store, self._run, self._base, self._judge_id, paired),
         )
         decided, families = check_conditions(self._rules.conditions, source)
@@ -373,52 +371,29 @@ class _GateCheck:
         return self._file.build_problem(f"gate.rules[{rule}].{key}", text, section.line(key) if section else None)
 
     def _list_warnings(self, source: ScoreSource) -> list[str]:
-        from ragauge.gating.examples import list_untagged_rules
+        from ragauge.gating.check_builder import describe_unchecked_columns
+        from ragauge.gating.examples import list_untagged_rules, list_unused_labels
 
         warnings, run, base = list[str](), self._run, self._base
         pending = len(self._every) - len(self._evaluated)
         if pending > 0:
             those = format_count(pending, "response is", "responses are")
-            remainder = (
-                "the verdict covers the others, which are a random sample"
-                if self._sample
-                else ("the evaluated ones were chosen, not sampled at random, so the others count as not judged")
-            )
+            remainder = "the verdict covers the others, which are a random sample"
+            if not self._sample:
+                remainder = "the evaluated ones were chosen, not sampled at random, so the others count as not judged"
             warnings.append(f"{those} not evaluated yet: {remainder}.")
         if base is not None and base.run_id == run.run_id:
             warnings.append(f"The baseline {base.name} is this run itself: nothing is compared and no drop is decided.")
         elif base is not None and "traffic" not in (run.kind, base.kind) and base.set_version != run.set_version:
             warnings.append(f"The baseline {base.name} answered another version of the eval set: matched by query_id.")
-        paired = self._paired_scores
-        if paired is not None and self._is_paired and (paired.join.only_here or paired.join.only_there):
-            n_here, n_there = paired.join.only_here, paired.join.only_there
-            warnings.append(
-                f"Comparing the {paired.join.matched:,} examples in both runs; {n_here:,} are only in this "
-                f"run, {n_there:,} only in the baseline."
-            )
-        paired_columns = () if source.apart is None else source.apart.slices.columns
-        few = source.slices.few
-        left_out = [
-            name for name in source.slices.left_out if name not in paired_columns and len(few.get(name, ())) < 2
-        ]
-        if left_out and any(condition.segments is None for condition in self._rules.conditions):
-            names = ", ".join(left_out)
-            warnings.append(
-                f"Not checked, because they have one value or more than 50: {names}. To check one, name it in segments."
-            )
+        join = None if self._paired_scores is None else self._paired_scores.join
+        if join is not None and self._is_paired and (join.only_here or join.only_there):
+            counts = f"{join.only_here:,} are only in this run, {join.only_there:,} only in the baseline"
+            warnings.append(f"Comparing the {join.matched:,} examples in both runs; {counts}.")
         tags = {tag for tag, ids in self._tagged.items() if ids}
-        return [*warnings, *list_untagged_rules(self._rules, tags), *self._list_unused()]
-
-    def _list_unused(self) -> list[str]:
-        """What to say of labels that no rule looks at, as far as a metric that was measured shows them."""
-        from ragauge.gating.examples import USUAL_METRIC, describe_unused_labels, uses_relevance_labels
-        from ragauge.metrics.catalogue import parse_metric
-        from ragauge.scores.arrays import NOT_APPLICABLE
-
-        label_metrics = [metric for name in self._measured if uses_relevance_labels(metric := parse_metric(name))]
-        metrics = sorted(label_metrics, key=lambda metric: str(metric) != USUAL_METRIC)
-        column = self._get_columns(metrics[0]) if metrics else None
-        if column is None:
-            return []
-        sentence = describe_unused_labels(self._rules, int((column.status != NOT_APPLICABLE).sum()), str(metrics[0]))
-        return [sentence] if sentence else []
+        return [
+            *warnings,
+            *describe_unchecked_columns(self._rules.conditions, source),
+            *list_untagged_rules(self._rules, tags),
+            *list_unused_labels(self._rules, self._measured, self._get_columns),
+        ]

@@ -19,7 +19,7 @@ from ragauge.metrics.base import Metric, MetricResult
 from ragauge.metrics.catalogue import parse_metric
 from ragauge.store.scores import Column
 from ragauge.store.store_access import Store
-from ragauge.studies.study_kind import StudyKind
+from ragauge.studies.figures import StudyKind
 
 
 class OpenTrial(Protocol):

@@ -14,8 +14,7 @@ from ragauge.scores.arrays import merge_repeats
 from ragauge.scores.estimation import compute_judged_difference, compute_judged_mean
 from ragauge.stats.families import plan_checkpoints
 from ragauge.studies.effects import ParameterEffect, compute_effects
-from ragauge.studies.figures import StudySummary
-from ragauge.studies.study_kind import StudyContent, StudyTable
+from ragauge.studies.figures import StudyContent, StudySummary, StudyTable
 
 if TYPE_CHECKING:
     import numpy as np

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from functools import cached_property
 from math import inf
@@ -14,10 +15,10 @@ from ragauge.core.search_space import format_parameters
 from ragauge.core.study import Study, Trial
 from ragauge.metrics.catalogue import parse_metric
 from ragauge.scores.known_items import KNOWN_ITEM, SEGMENT, warn_known_items
+from ragauge.scores.results.chart import ReportChart
 from ragauge.studies.front import choose_cost
 from ragauge.studies.means import ALL, TrialMean, build_measured_means, compute_trial_means
 from ragauge.studies.recommendation import RaceOutcome, StudyTarget, parse_target
-from ragauge.studies.study_kind import StudyContent, StudyKind
 from ragauge.studies.trial_summary import StudyReading, list_eligible, read_measured, read_trials
 
 if TYPE_CHECKING:
@@ -26,18 +27,61 @@ if TYPE_CHECKING:
     from ragauge.studies.means import Mask
 
 
+@dataclass(frozen=True, slots=True)
+class StudyTable:
+    """A table that a kind adds under the trials."""
+
+    heading: str  #: of its section.
+    columns: tuple[str, ...]  #: their heads.
+    rows: tuple[tuple[str, ...], ...]  #: cells as they are printed, as many as there are columns.
+    numbers: tuple[str, ...] = ()  #: heads of the columns that stand to the right.
+    lead: tuple[str, ...] = ()  #: sentences before it.
+    notes: tuple[str, ...] = ()  #: how to read it.
+
+
+StudyContent = str | StudyTable | ReportChart
+TrialMeans = tuple[TrialMean, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class StudyKind:
+    """A kind of study, declared once; named in `studies.verb.KINDS` so that stored studies find it."""
+
+    name: str  #: such as chunking; kept with every study.
+    #: what trials are held to: printed names of metrics, or of measurements with intervals for trials without scores,
+    #: the first that every complete trial has; * stands for anything.
+    decides: tuple[str, ...]
+    #: measurements that say what a trial costs, smaller being better; the first decides unless another is asked for. A
+    #: trial without one is left out of its front, never counted as 0.
+    costs: tuple[str, ...]
+    shown: tuple[str, ...] = ()  #: further measurements that are columns of the table of trials.
+    #: sentences, tables and charts that the kind adds, in order.
+    tells: Callable[[StudySummary], Iterable[StudyContent]] = field(default=lambda _: (), compare=False)
+    #: patterns of further metrics whose means are shown in a table of their own; * stands for anything, and those after
+    #: a ! are left out.
+    beside: tuple[str, ...] = ()
+    #: whether tables have the best trial first, and charts call trials by what varies; else as they were made.
+    ranked: bool = False
+    #: what a trial was made under, such as a filter: only trials of one stratum are rivals. "" decides.
+    stratum: Callable[[Trial], str] = field(default=lambda _: "", compare=False)
+    #: whether a trial is one at all; what is not stands in tables alone.
+    rival: Callable[[Trial], bool] = field(default=lambda _: True, compare=False)
+    #: what the kind decides by a rule of its own, in place of the general one.
+    rules: Callable[[StudySummary, StudyReading], StudyReading] = field(
+        default=lambda _, reading: reading, compare=False
+    )
+    #: the means of what decides with the kind's own tests of differences to the base.
+    tests: Callable[[StudySummary, TrialMeans], TrialMeans] = field(default=lambda _, means: means, compare=False)
+    tested: str = "p is corrected by Holm over the trials."  #: what their p-values are.
+
+
 def _format_parameter(value: object) -> str:
     """A parameter's value as trials' names have it: false, not False."""
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-GAIN_PATTERNS = (
-    "*per_second*",
-    "recall_at_*",
-    "predicted_at_*",
-    "exact_recall",
-    "labelled_recall_of_exact",
-)  # no costs
+# no costs
+GAIN_PATTERNS = ("*per_second*", "recall_at_*", "predicted_at_*", "exact_recall", "labelled_recall_of_exact")
 MAX_CAUTIONS = 6  # sentences on trials that lack scores
 
 
@@ -346,11 +390,9 @@ class StudySummary:
     def known_items(self) -> tuple[str, ...]:
         """What queries drawn from documents do not settle, where most were; it stands before what is taken."""
         is_known_item = self.masks.get(f"{SEGMENT}={KNOWN_ITEM}")
-        return (
-            warn_known_items(int(is_known_item.sum()), len(is_known_item))
-            if is_known_item is not None and self.scored
-            else ()
-        )
+        if is_known_item is None or not self.scored:
+            return ()
+        return warn_known_items(int(is_known_item.sum()), len(is_known_item))
 
     @cached_property
     def contents(self) -> tuple[StudyContent, ...]:

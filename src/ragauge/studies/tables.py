@@ -10,8 +10,8 @@ from ragauge.core.messages import format_count
 from ragauge.rendering.sections import Phrase, ReportColumn, ReportSection, ReportTable, build_columns
 from ragauge.rendering.words import make_safe
 from ragauge.scores.results.chart import ChartPoint, ReportChart
+from ragauge.studies.figures import StudyTable
 from ragauge.studies.front import can_distinguish
-from ragauge.studies.study_kind import StudyTable
 from ragauge.studies.trial_tables import (
     MAX_ROWS,
     _build_number_columns,

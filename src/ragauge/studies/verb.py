@@ -10,8 +10,8 @@ from ragauge.core.errors import UnknownName
 from ragauge.studies.ann.compute import ANN
 from ragauge.studies.chunking.compute import CHUNKING
 from ragauge.studies.embeddings.compute import EMBEDDINGS
+from ragauge.studies.figures import StudyKind
 from ragauge.studies.options import OpenStudyOptions
-from ragauge.studies.study_kind import StudyKind
 from ragauge.studies.sweep.compute import SWEEP
 from ragauge.verbs.option_specs import expand_options
 from ragauge.verbs.sources import resolve_store_url

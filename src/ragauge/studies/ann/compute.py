@@ -8,8 +8,7 @@ from ragauge.core.messages import format_signed, format_three_digits, format_val
 from ragauge.core.study import Measurement, Trial
 from ragauge.scores.results.chart import ChartPoint, ReportChart
 from ragauge.studies.ann.filter_results import describe_filters
-from ragauge.studies.figures import StudySummary
-from ragauge.studies.study_kind import StudyContent, StudyKind, StudyTable
+from ragauge.studies.figures import StudyContent, StudyKind, StudySummary, StudyTable
 
 THREADS_PREFIX = "queries_per_second_at_"
 MEASURED_PREFIX, PREDICTED_PREFIX = "recall_at_", "predicted_at_"

@@ -11,9 +11,8 @@ from ragauge.core.messages import format_three_digits, format_value
 from ragauge.core.study import Trial
 from ragauge.metrics.catalogue import parse_metric
 from ragauge.scores.results.chart import ChartPoint, ReportChart
-from ragauge.studies.figures import StudySummary
+from ragauge.studies.figures import StudyContent, StudySummary, StudyTable
 from ragauge.studies.means import compute_trial_means
-from ragauge.studies.study_kind import StudyContent, StudyTable
 
 FILTER_PARAMETERS = ("filter", "labels", "selectivity", "filter_by", "oversample")
 MAX_ROWS = 40  # of the table; above, one setting alone

@@ -9,9 +9,8 @@ from ragauge.core.study import Trial
 from ragauge.metrics.base import Metric
 from ragauge.metrics.catalogue import parse_metric
 from ragauge.scores.results.chart import ChartPoint, ReportChart
-from ragauge.studies.figures import StudySummary
+from ragauge.studies.figures import StudyContent, StudyKind, StudySummary, StudyTable
 from ragauge.studies.means import compute_trial_means
-from ragauge.studies.study_kind import StudyContent, StudyKind, StudyTable
 
 CUTOFF = "token_recall@5"
 OVERLAP_PARAMETERS = ("overlap", "chunk_overlap")

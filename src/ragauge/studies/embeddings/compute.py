@@ -13,11 +13,10 @@ from ragauge.core.study import Trial
 from ragauge.metrics.catalogue import parse_metric
 from ragauge.scores.estimation import compute_ratio_of_means, estimate_examples_to_decide
 from ragauge.scores.results.chart import ChartPoint, ReportChart
-from ragauge.studies.figures import StudySummary
+from ragauge.studies.figures import StudyContent, StudyKind, StudySummary, StudyTable
 from ragauge.studies.front import list_equal_cost
 from ragauge.studies.means import get_score_column
 from ragauge.studies.recommendation import MAX_FAILED_SHARE, Recommendation
-from ragauge.studies.study_kind import StudyContent, StudyKind, StudyTable
 from ragauge.studies.trial_summary import StudyReading
 
 if TYPE_CHECKING:

@@ -12,9 +12,8 @@ from ragauge.metrics.catalogue import parse_metric
 from ragauge.scores.results.chart import ChartPoint, ReportChart
 from ragauge.studies.context import TrialValues
 from ragauge.studies.effects import ParameterEffect
-from ragauge.studies.figures import StudySummary
+from ragauge.studies.figures import StudyContent, StudySummary
 from ragauge.studies.front import find_paired_knee, find_pareto_front
-from ragauge.studies.study_kind import StudyContent
 
 RECALL_METRICS = ("context_recall", "recall", "token_recall")
 

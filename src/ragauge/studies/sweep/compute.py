@@ -18,10 +18,9 @@ from ragauge.stats.families import compare_rivals
 from ragauge.stats.selection import estimate_on_new
 from ragauge.studies.context import RacedTrials, TrialValues, describe_context, get_trial_column
 from ragauge.studies.effects import EffectSettings, ParameterEffect, compute_effects, find_interactions
-from ragauge.studies.figures import StudySummary
+from ragauge.studies.figures import StudyContent, StudyKind, StudySummary, StudyTable
 from ragauge.studies.means import TrialMean
 from ragauge.studies.recommendation import Recommendation, TrialCosts, recommend_cheapest_best
-from ragauge.studies.study_kind import StudyContent, StudyKind, StudyTable
 from ragauge.studies.sweep.charts import build_forest_chart, build_heat_map, build_precision_recall, build_race_chart
 from ragauge.studies.trial_summary import StudyReading, add_base_tests, compute_score_span
 
