@@ -206,7 +206,7 @@ def compute_unpaired_change(
 
 
 def compute_amount_change(pairs: Pairs, level: float) -> AmountChange:
-    """Median and 95th percentile of each run, with the intervals of `estimating.interval_of_quantile`.
+    """Median and 95th percentile of each run, with the intervals of `estimation.compute_quantile_interval`.
 
     With weights a quantile is the least value that reaches the share, and has no interval.
     """

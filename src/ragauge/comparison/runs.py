@@ -302,7 +302,7 @@ def correct_changes(
 ) -> tuple[list[CorrectedChanges], int, int]:
     """All changes with their p-values corrected, the metrics of all runs as one family and all segments as another.
 
-    How is said in `correction.corrected_family`. Segments stand in the order: worse (the most first), possibly worse,
+    How is said in `comparison.correction`. Segments stand in the order: worse (the most first), possibly worse,
     better, the others.
 
     Returns:

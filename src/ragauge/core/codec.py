@@ -1,6 +1,6 @@
 """Values of `data` as JSON text and back, exactly.
 
-`encode_json` writes the canonical JSON of `canonical.py` (fields at their default are left out), `decode_json` rebuilds
+`encode_json` writes the canonical JSON of `core.identity` (without fields at their default), `decode_json` rebuilds
 the
 frozen dataclass from its type hints. Nothing is coerced, and every string survives: NUL, lone surrogates, 10 MB.
 """

@@ -119,7 +119,7 @@ class CallCounter:
         self.errors[trouble] = self.errors.get(trouble, 0) + 1
 
 
-MIN_PACK_CHARS = 1_000  # characters; see `judging.model.question_spec`
+MIN_PACK_CHARS = 1_000  # characters; see `judges.model.question_spec`
 
 
 def suggest_smaller_parts(name: ModelName, ask: Ask, error: CallError) -> str:

@@ -52,7 +52,7 @@ def build_judge(spec: str) -> Judge:
     """The judge that a spec names.
 
     Args:
-        spec: "local"; provider:model of a language model (see `judging.model.question_spec`); or MODULE:NAME of a
+        spec: "local"; provider:model of a language model (see `judges.model.question_spec`); or MODULE:NAME of a
             callable of your own that takes no arguments and returns a Judge; or a name that an installed package
             registers as one of `ragauge.judges`, whose callable is given what follows the name and a colon.
             "calibrated:FILE" is what `ragauge judge calibrate` wrote, "jury:A+B+C" several judges.

@@ -50,7 +50,7 @@ class CallOptions:
 
     build: Callable[[ModelName], ChatModel]  #: makes a model from its name, once.
     budget: Budget  #: what may be spent.
-    concurrency: int = 16  #: calls in flight to one endpoint to begin with; see `llm.limiter`.
+    concurrency: int = 16  #: calls in flight to one endpoint to begin with; see `models.limiter`.
     patience: RetryPolicy = field(default_factory=RetryPolicy)  #: how long a call may take.
     most: int | None = None  #: calls in flight that it may rise to; None = `compute_ceiling` of the start.
     _models: dict[Access, ChatModel] = field(default_factory=dict)
@@ -76,7 +76,7 @@ class CallOptions:
         return Caller(ledger, self.model, self.get_limiter, self.budget, self.patience, self.get_embedder)
 
     def get_limiter(self, name: ModelName) -> Limiter:
-        """What bounds calls to a model, shared by all who call it; see `llm.endpoints` for others at its endpoint."""
+        """What bounds calls to a model, shared by all who call it."""
         endpoint_key = (name.provider, name.endpoint, name.model)
         if endpoint_key not in self._limiters:
             max_concurrency = self.most or compute_ceiling(self.concurrency)
@@ -114,7 +114,7 @@ def build_call_options(
 
     Args:
         judges: who judges.
-        concurrency: calls in flight to one endpoint to begin with; see `llm.limiter`.
+        concurrency: calls in flight to one endpoint to begin with; see `models.limiter`.
         max_concurrency: calls in flight that it may rise to; None = four times as many, at most 256.
         max_cost: US dollars that may be spent now; None = no bound.
         timeout: seconds for one call.

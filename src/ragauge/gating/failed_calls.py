@@ -33,7 +33,7 @@ class FailedCalls:
     base: frozenset[str] = frozenset()
 
     def with_prefixes(self) -> FailedCalls:
-        """The same by the ids of two samples that were put `rules.together`."""
+        """The same by the ids of two samples that were put `rules.combine_slices`."""
         new, base = (frozenset(f"{prefix} {name}" for name in getattr(self, prefix)) for prefix in ("new", "base"))
         return FailedCalls(new, base)
 

@@ -75,7 +75,7 @@ class LabeledSample:
 class RectifiedLevel(LabeledSample, MetricLevel):
     """The mean of a metric as people would give it."""
 
-    people: Floats | None = None  #: people's scores of the scored examples; see `estimating.rectified`.
+    people: Floats | None = None  #: people's scores of the scored examples; see `estimation.correct_mean`.
     inclusion: Floats | None = None  #: the chance that each had of being drawn; None where all had the same.
 
     @classmethod

@@ -163,7 +163,7 @@ class MeanDifference:
         return compute_judged_difference(sampled, middle, self.error, changed, seen=True)
 
     def sampled(self, level: float, where: FailedPlacement = "out") -> Interval | None:
-        """By `estimating.interval_of_difference`."""
+        """By `estimation.compute_difference_interval`."""
         key = (level, where)
         if key not in self._intervals:
             self._intervals[key] = self._compute_sampling_interval(level, where)
@@ -203,7 +203,7 @@ class MeanDifference:
         return min_width
 
     def supported(self, alpha: float, *, worse_is_less: bool) -> bool:
-        """Whether `estimating.difference_test` sees a change for the worse too: it asks sign flips as well.
+        """Whether `estimation.run_difference_test` sees a change for the worse too: it asks sign flips as well.
 
         Where few pairs differ, an interval by any t is too sure on one side. Of fewer than six pairs, or clusters, that
         test is t alone, so sign flips are asked here: five that all got worse are 1 in 32.
@@ -330,7 +330,7 @@ class MetricLevel:
         )
 
     def sampled(self, level: float, where: FailedPlacement = "out") -> Interval | None:
-        """By `estimating.interval_of_mean`; of quantiles by `compute_quantile_interval`, whose ends may be infinite."""
+        """By `estimation.compute_mean_interval`; of quantiles by `compute_quantile_interval`."""
         values, weights, clusters = self.place_failed(where)
         if not values.size:
             return None

@@ -37,7 +37,7 @@ class UnpairedRuns:
 
     #: metric -> scores of the run and of its baseline, one entry an example; None where one has none.
     columns: Callable[[Metric], tuple[Columns, Columns] | None]
-    slices: Slices  #: of the examples of both, the run's first (`slices.together`).
+    slices: Slices  #: of the examples of both, the run's first (`rules.combine_slices`).
     n: int  #: examples of the run.
 
     def make_sampler(self, metric: Metric, error: JudgeMeanError | None) -> Callable[[Mask], UnpairedDifference] | None:
@@ -126,7 +126,7 @@ class UnpairedDifference:
         return compute_judged_difference(sampled, middle, self.error, 1.0, seen=True)
 
     def sampled(self, level: float, where: FailedPlacement = "out") -> Interval | None:
-        """By `estimating.interval_of_difference`."""
+        """By `estimation.compute_difference_interval`."""
         key = (level, where)
         if key not in self._intervals:
             self._intervals[key] = self._compute_sampling_interval(level, where)
@@ -145,7 +145,7 @@ class UnpairedDifference:
         return hypot(self.new.compute_min_width(level), self.base.compute_min_width(level))
 
     def supported(self, alpha: float, *, worse_is_less: bool) -> bool:
-        """Whether `estimating.difference_test` sees a change for the worse too: of rates it counts."""
+        """Whether `estimation.run_difference_test` sees a change for the worse too: of rates it counts."""
         new, base = self.new, self.base
         alternative: Alternative = "less" if worse_is_less else "greater"
         own_sample, baseline_sample = (

@@ -277,7 +277,7 @@ def compare_accuracy(
 
     Σ_i w_i (1{new_i = h_i} − 1{base_i = h_i}) / n,  w  the weights, their mean 1
 
-    The interval is `estimating.interval_of_difference`'s. Undefined when n = 0.
+    The interval is `estimation.compute_difference_interval`'s. Undefined when n = 0.
 
     >>> compare_accuracy(["a", "b"], ["a", "b"], ["a", "a"]).value
     0.5

@@ -171,7 +171,7 @@ class ScoreArrays:
 
     @classmethod
     def of(cls, scores: pl.DataFrame) -> ScoreArrays:
-        """Reads a score frame (see `frames.score_frame`); weight and cluster may be absent.
+        """Reads a score frame (see `summarize.build_score_frame`); weight and cluster may be absent.
 
         Raises:
             DataError: a column is absent, or a status is not known.

@@ -26,7 +26,7 @@ def estimate_response_mean(
     level: float = 0.95,
     sampled: bool = False,
 ) -> MeanEstimate:
-    """The mean over some numbers, weighted where responses are, and its interval by `estimating.interval_of_mean`.
+    """The mean over some numbers, weighted where responses are, and its interval by `estimation.compute_mean_interval`.
 
     Responses to one example, examples of one cluster, and several numbers of one response are not independent.
 

@@ -82,7 +82,7 @@ def compute_mean_interval(sample: ScoreSample, level: float = 0.95) -> Interval 
 
 
 def compute_rate_interval(successes: float, n: float, level: float = 0.95) -> Interval | None:
-    """The interval of a counted share of independent items, by `stats.intervals.wilson`; None of no items."""
+    """The interval of a counted share of independent items, by `intervals.wilson_interval`; None of no items."""
     return wilson_interval(successes, n, level)
 
 
@@ -129,7 +129,7 @@ def compute_difference_interval(
         new: its kind and bounds hold for both; of pairs its weights and clusters, too.
         base: of pairs in the same order.
         level: in (0, 1).
-        paired: by `stats.paired.paired_interval`; else of two samples, by `unpaired_interval`.
+        paired: by `mean_difference.paired_interval`; else of two samples, by `unpaired_interval`.
     """
     from ragauge.stats.mean_difference import paired_interval, unpaired_interval
 
@@ -165,7 +165,7 @@ def compute_gap_interval(
         level: in (0, 1).
 
     Returns:
-        From both intervals of pairs by `stats.paired.between_independent`; None where one of them is not known.
+        From both intervals of pairs by `mean_difference.build_independent_interval`; None where one of them is missing.
     """
     import numpy as np
 
@@ -227,7 +227,7 @@ def run_difference_test(
 
 
 def find_detectable_difference(new: ScoreSample, base: ScoreSample, level: float = 0.95) -> float | None:
-    """The least true difference that such pairs show in 80 of 100 comparisons, by `stats.detecting.detectable`.
+    """The least true difference that such pairs show in 80 of 100 comparisons, by `compute_detectable_difference`.
 
     None where nothing tells how much pairs vary, or so few changed that no difference of them is found.
     """
@@ -239,7 +239,7 @@ def find_detectable_difference(new: ScoreSample, base: ScoreSample, level: float
 
 
 def estimate_examples_to_detect(effect: float, new: ScoreSample, base: ScoreSample, level: float = 0.95) -> int | None:
-    """How many such pairs show a true difference of this size in 80 of 100 comparisons, by `stats.detecting`."""
+    """Pairs that show a true difference of this size in 80 of 100 comparisons: `stats.detectable_difference`."""
     from ragauge.stats.detectable_difference import count_pairs_to_detect
 
     return count_pairs_to_detect(
@@ -295,7 +295,7 @@ def correct_mean(
 ) -> LabelCorrectedMean | None:
     """The mean that people would give, from their labels on a draw and the judge's scores of all examples.
 
-    By `stats.rectified`; where people labelled everything, their own mean with the interval of any mean. None below 50
+    By `stats.ppi_mean`; where people labelled everything, their own mean with the interval of any mean. None below 50
     labelled examples, of weighted examples and of amounts, for which the method has no interval.
 
     Args:

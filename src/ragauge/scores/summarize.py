@@ -57,7 +57,7 @@ def summarize_scores(
 ) -> tuple[Summary, ...]:
     """One summary a metric, in the order of the metrics.
 
-    mean = Σ wᵢxᵢ / Σ wᵢ over the scored examples (macro), its interval by `estimating.interval_of_mean`.
+    mean = Σ wᵢxᵢ / Σ wᵢ over the scored examples (macro), its interval by `estimation.compute_mean_interval`.
     micro = Σ wᵢ·numeratorᵢ / Σ wᵢ·denominatorᵢ, for ratios of the layers generation and end_to_end: there the
     denominators are claims or citations, and the ratio is a share of all of them. Label metrics such as recall@k
     have none: a share of all labelled documents speaks of the few questions that have many.
@@ -68,7 +68,7 @@ def summarize_scores(
     A mean is None when nothing is scored; no field is ever NaN. A metric without scores has n = 0.
 
     Args:
-        scores: a score frame (see `frames.score_frame`), or columns.
+        scores: a score frame (see `summarize.build_score_frame`), or columns.
         metrics: what to summarise; their kind, range and direction decide how.
         level: of the intervals.
         errors: printed name -> how far the judge errs, where known.

@@ -1,7 +1,7 @@
 """Is there a difference? The hypothesis test that fits the metric, for pairs and for two samples.
 
-`paired_test` and `unpaired_test` choose the test by what the values are and name it, as `paired.paired_interval` and
-`paired.unpaired_interval` choose the interval. Neither is told the bounds: no test needs them.
+`paired_test` and `unpaired_test` choose and name the test by the values, as `mean_difference.paired_interval` and
+`mean_difference.unpaired_interval` choose the interval. Neither is told the bounds: no test needs them.
 
 Pairs that are all 0 or 1 on both sides are a rate, whatever the metric may say elsewhere: recall with one labelled
 document, faithfulness of one claim. Their differences are −1, 0 or 1, so if their mean is 0 they are symmetric, and

@@ -204,7 +204,7 @@ class JudgeMeanError:
         Of a new source: shift = Σ w · shift and spread² = r · (Σ w · spread)² + (1 − r) · Σ (w · spread)² over the
         bands, w being the share of the scores in a band and r = TOGETHER. By labels alone: `LabelGap.at`. Where both
         are known, labels replace in each band what public sources say, the more the more there are
-        (`label_bands.updated`). Where they contradict the sources (`label_bands.at_odds`), these are no guide to this
+        (`label_bands.updated`). Where they contradict the sources (`label_gap.is_at_odds`), these are no guide to this
         judge on these texts, and it may tell nothing: labels alone tell, by `LabelGap.at` and by people's mean over
         them, and the interval holds what the sources said besides, so that labels that contradict never narrow it.
         Where scales are known and labels are not, there are none: `bounds` tells.

@@ -44,7 +44,7 @@ def paired_interval(
     """The interval of the mean difference of pairs, the weighted mean of newᵢ − baseᵢ.
 
     - a rate or a mean, every value 0 or 1 on both sides, pairs independent: `agresti_min`;
-    - anything else: `skew_corrected_t`, clipped to ± the width of the bounds; not shortened if `permutation.coarse`;
+    - anything else: `skew_corrected_t`, clipped to ± the width of the bounds; not shortened if `sign_flips.is_coarse`;
     - all alike: `_build_constant_interval`, never a width of 0; None where every amount is 0.
 
     Args:

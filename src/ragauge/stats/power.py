@@ -1,7 +1,7 @@
 """How many pairs a comparison needs, what it can see with those it has, and how likely it is to see it.
 
 Before a run take the deviation of the differences (or the share of examples that change) from a pilot; after it
-`stats.detecting` takes its own pairs. Power is for a true effect of the size given, never for the one that was
+`stats.detectable_difference` takes its own pairs. Power is for a true effect of the size given, never the one that was
 observed: that would only be the p-value again.
 """
 
@@ -122,7 +122,7 @@ def pairs_for_mean(
 def power_of_rate(
     gained: float, lost: float, n: float, *, alpha: float = 0.05, sides: Sides = 2, design_effect: float = 1.0
 ) -> float:
-    """The chance that McNemar's test (`proportions.mcnemar`) of n pairs finds a difference between two rates.
+    """The chance that McNemar's test (`textbook_tests.mcnemar_test`) of n pairs finds a difference between two rates.
 
     Σ_d P(D = d) · P(reject | d)
 

@@ -4,7 +4,7 @@ It is right whatever the judge is worth: a useless one gets a weight near 0, whi
 that says the opposite of people gets a weight below 0, and informs too. Means of a bounded score get Wilson's interval,
 scaled to the standard error: near 0 and 1 Student's interval would be too short on the side of the room.
 
-Where the labels come from another run, only `stats.transferred` is allowed, which says what it takes for granted.
+Where the labels come from another run, only `stats.rate_transfer` is allowed, which says what it takes for granted.
 
 Within finite bounds the interval is Wilson's, with t(n − 2) and k = n/d trials, d = n·se²/s_y² held within
 [0.02, 1.25], and 1 where all labels are alike; for labels other than 0 and 1, k grows by ȳ(1 − ȳ)/s_y². Without

@@ -61,7 +61,7 @@ class Causes:
                 connection.execute(insert(table), rows)
 
     def load_frame(self, run_id: str, judge_id: str | None, judge_repeat: int = 0) -> pl.DataFrame:
-        """The failed responses in example order, with the columns of `analysis.frames.cause_frame`."""
+        """The failed responses in example order, with the columns of `summarize.build_cause_frame`."""
         with self._database.read() as connection:
             query = (
                 select(responses.c.query_id, responses.c.repeat, table.c.body)

@@ -124,7 +124,7 @@ class ExampleList:
     ) -> dict[int, float]:
         """Number of a response -> the mean of its scores on their scales, 1 = best; responses without any are left out.
 
-        The database adds it up, so that no score of a large run is read; see `analysis.scores.quality.Quality`.
+        The database adds it up, so that no score of a large run is read; see `scores.quality.QualityScores`.
 
         Args:
             run_id: of the run.

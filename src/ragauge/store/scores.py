@@ -117,7 +117,7 @@ class Scores:
     def load_frame(self, run_id: str, judge_id: str | None, judge_repeat: int = 0) -> pl.DataFrame:
         """Every score of a run by one judge, with those that ask nobody, in example order.
 
-        Columns: those of `analysis.frames.score_frame`: query_id, repeat, metric, status, value, numerator,
+        Columns: those of `summarize.build_score_frame`: query_id, repeat, metric, status, value, numerator,
         denominator, low, high, reason, judge_id, weight, cluster.
         Of a metric with several versions, the newest.
         """

@@ -36,7 +36,7 @@ def run_study(
     store: str | None = None,
     say: Callable[[str], None] | None = None,
 ) -> Study:
-    """Makes the trials of a grid that are not there yet, as `engine.studies.conduct` says, in a store by its URL."""
+    """Makes the trials of a grid that are not there yet, as `studies.conduct` says, in a store by its URL."""
     from ragauge.store.store_access import open_store
     from ragauge.studies.conduct import run_study_trials
 

@@ -80,7 +80,7 @@ class System(ABC):
     async def respond(self, question: Question, passages: Sequence[Passage] | None = None) -> Response:
         """The response to a question.
 
-        Runs on the caller's event loop, many at a time; blocking work belongs into `systems.threads.Threads`.
+        Runs on the caller's event loop, many at a time; blocking work belongs into `systems.base.Threads`.
 
         Args:
             question: what is asked.

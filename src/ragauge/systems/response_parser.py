@@ -180,7 +180,7 @@ def response_of(returned: Any, question: Question, *, passages: Sequence[Passage
 
     A passage without a doc_id gets one by the rules of `data.readers.passages`: its metadata's id, doc_id, chunk_id,
     doc_uri or source, else a hash of its text. Where that happened, `missing["doc_id"]` says which rule. Numbers in the
-    answer, such as [1] and [2, 3], are its citations where it gives none itself; see `data.citing`.
+    answer, such as [1] and [2, 3], are its citations where it gives none itself; see `text.citation_marks`.
 
     Args:
         returned: what the system returned.

@@ -108,7 +108,7 @@ def compute_verdicts(store: Store, run_id: str, judge_id: str | None, index: Res
 
 
 def build_score_rows(views: Iterable[ExampleView]) -> Iterator[View]:
-    """The views as `data.writers.scores_jsonl` takes them."""
+    """The views as `evaluation.export.scores_jsonl` takes them."""
     for view in views:
         cause = view.cause.name if view.cause is not None else ""
         yield view.example, view.response, view.evidence, view.scores, cause, view.verdicts

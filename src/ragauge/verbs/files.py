@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class ReportSource(Protocol):
-    """What can be written in every form; `api.results.scorecard.Scorecard` is one."""
+    """What can be written in every form; `evaluation.scorecard.result.Scorecard` is one."""
 
     def to_html(self) -> str:
         """One self-contained page."""

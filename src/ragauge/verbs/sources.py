@@ -30,7 +30,7 @@ Pair = tuple[Example, Response | None]
 
 @runtime_checkable
 class HasRun(Protocol):
-    """What stands for a stored run, such as `api.runs.OpenRun` or a scorecard."""
+    """What stands for a stored run, such as `evaluation.runs.verb.OpenRun` or a scorecard."""
 
     @property
     def run(self) -> Run:

@@ -81,7 +81,7 @@ def judge_address(query: str, stated: Statements, answer: str, cosine: float | N
     The label is the level nearest to the expected value P(fully) + P(partly) / 2. A refusal, and an answer that states
     nothing, do not address it, surely; to a question without a word of content anything does.
 
-    `cosine` is that of question and answer, as `similarity.standard_table` has it; None where there is none.
+    `cosine` is that of question and answer, as `similarity.compute_standard_table` has it; None where there is none.
     """
     if stated.refuses:
         return AddressVerdict("no", (0.0, 0.0, 1.0))
