@@ -53,7 +53,7 @@ def test_two_files_of_one_name(tmp_path: Path) -> None:
     """Two files that differ in their ending only would be one document, which is said."""
     write(tmp_path, a="A.")
     (tmp_path / "a.txt").write_text("Other.")
-    with pytest.raises(DataError, match=r"a\.txt: has the doc_id of a\.md.*The id of a text file is its path"):
+    with pytest.raises(DataError, match=r"a\.txt: has the same doc_id as a\.md.*The id of a text file is its path"):
         read_corpus(tmp_path)
 
 
@@ -72,7 +72,7 @@ def test_rule_later_in_the_page_is_no_front_matter(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("page", "message"),
     [
-        ("---\ntitle: T\n\nText.", r"a\.md line 1: the front matter is opened with --- and never closed\. Close it"),
+        ("---\ntitle: T\n\nText.", r"a\.md line 1: the front matter starts with --- but is never closed\. Close it"),
         ("---\ntitle: a: b\n---\nText.", r"a\.md line 2: the front matter is not valid YAML: .*\. Put the value"),
         ("---\njust words\n---\nText.", r"a\.md line 2: the front matter must be a mapping, got str\. Write key"),
         ("---\ntitle: [a]\n---\nText.", r"a\.md: title must be text, got list\."),
@@ -152,7 +152,7 @@ def test_one_page_is_a_corpus(tmp_path: Path) -> None:
     assert read_texts(str(tmp_path / "hub.md")) == {"hub": "# The hub\n\nIt is grey.\n"}
     (tmp_path / "blank.md").write_text("\n")
     for read in (read_texts, read_corpus):
-        with pytest.raises(DataError, match=r"blank\.md: no document in it has a text"):
+        with pytest.raises(DataError, match=r"blank\.md: none of its documents has text"):
             read(tmp_path / "blank.md")
 
 
@@ -162,7 +162,7 @@ def test_pages_beside_a_corpus_file_are_told(tmp_path: Path) -> None:
     (tmp_path / "README.md").write_text("About this folder.")
     assert len(read_corpus(tmp_path)) == 1
     (tmp_path / "hub.md").write_text("The hub is grey.")
-    with pytest.warns(UserWarning, match=r"corpus\.jsonl is the corpus; not read: hub\.md\. Name another folder"):
+    with pytest.warns(UserWarning, match=r"only corpus\.jsonl is read; skipped: hub\.md\. If these"):
         assert len(read_corpus(tmp_path)) == 1
 
 
@@ -174,9 +174,12 @@ def test_a_mapping_is_a_corpus() -> None:
 @pytest.mark.parametrize(
     ("lines", "message"),
     [
-        (b'{"_id": "a", "text": "A"}\n\n{"_id": "a", "text": "B"}', r"c\.jsonl line 3: has the doc_id of line 1: 'a'"),
-        (b'{"_id": "a", "text": ""}\n{"_id": "b", "text": " "}\n', r"c\.jsonl: no document in it has a text"),
-        (b'{"_id": " ", "text": "A"}\n', r"c\.jsonl line 1: no document with id and text \(found: _id, text\)"),
+        (
+            b'{"_id": "a", "text": "A"}\n\n{"_id": "a", "text": "B"}',
+            r"c\.jsonl line 3: has the same doc_id as line 1: 'a'",
+        ),
+        (b'{"_id": "a", "text": ""}\n{"_id": "b", "text": " "}\n', r"c\.jsonl: none of its documents has text"),
+        (b'{"_id": " ", "text": "A"}\n', r"c\.jsonl line 1: no document with an id and text \(found: _id, text\)"),
         (b'{"_id": "a", "text": "caf\xe9"}\n', r"c\.jsonl line 1: byte 0xE9 at position 26 is not UTF-8"),
         (b"doc_id,text\n", r"c\.jsonl"),
     ],
@@ -191,9 +194,9 @@ def test_bad_corpus_file(tmp_path: Path, lines: bytes, message: str) -> None:
 def test_bad_texts_in_memory() -> None:
     """What is handed over in memory is held to the same rules, and its place is counted."""
     for source, message in (
-        ({"a": "", "b": ""}, "corpus: no document in it has a text"),
-        ({"a": None}, "corpus document 1: no document with id and text"),
-        ({}, "there is no document"),
+        ({"a": "", "b": ""}, "corpus: none of its documents has text"),
+        ({"a": None}, "corpus document 1: no document with an id and text"),
+        ({}, "it contains no documents"),
         (7, "cannot read a corpus"),
     ):
         with pytest.raises(DataError, match=message):

@@ -119,7 +119,7 @@ def test_promptfoo_tells_a_failed_assertion_from_a_failed_provider(name: str) ->
 def test_promptfoo_results_of_two_providers_are_refused(form: str) -> None:
     """Two answers to one question are not read as one system's: the error says how to write a file for each."""
     (path,) = FOLDER.glob(f"promptfoo-*/two-providers.{form}")
-    with pytest.raises(DataError, match="Write a file for each: promptfoo eval --filter-providers NAME"):
+    with pytest.raises(DataError, match="Write a separate file for each: promptfoo eval --filter-providers NAME"):
         list(read_source(path))
 
 

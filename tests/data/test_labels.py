@@ -164,7 +164,7 @@ def test_whole_answers_by_their_texts(tmp_path: Path) -> None:
     assert [(one.key, one.value) for one in found] == [(key, "1"), (key, "0")]
     with pytest.raises(DataError, match="line 1: answer must be a column answer"):
         list(read_labels(written(tmp_path / "bad.jsonl", [{"question": "Who?", "label": 1}]), LabelSource("refuse")))
-    with pytest.raises(DataError, match="labels of relevance by their keys"):
+    with pytest.raises(DataError, match="relevance labels with their keys"):
         list(read_labels(path, LabelSource("relevance")))
 
 
@@ -203,7 +203,7 @@ def test_scores_lie_within_their_scale(tmp_path: Path, value: Any) -> None:
     [
         ("yesterday", r"at must be a date or time in ISO 8601 .*'yesterday'"),
         ("24/11/2025", "at must be a date or time"),
-        ((datetime.now(UTC) + timedelta(days=2)).isoformat(), r"at must be no time in the future"),
+        ((datetime.now(UTC) + timedelta(days=2)).isoformat(), r"at must be a time that is not in the future"),
     ],
     ids=["word", "day first", "future"],  # the same in every process
 )

@@ -38,7 +38,7 @@ def refused(name: Any, **options: Any) -> str:
         ),
         (
             '{"query": "a"}\n'.encode("utf-16")[:-1],
-            "a.jsonl: not valid UTF-16 at byte 31: truncated data. Copy it again; is it cut off?",
+            "a.jsonl: not valid UTF-16 at byte 31: truncated data. The file may be truncated. Copy it again.",
         ),
         (
             '{"query": "a"}\n'.encode("utf-16-be"),
@@ -47,23 +47,24 @@ def refused(name: Any, **options: Any) -> str:
         (b'{"query": "a"}\n{"query": \x00"b"}\n', "a.jsonl line 2: not valid JSON at character 11: expecting value."),
         (
             b'{"query": "a"}\n{"query": "b',
-            "a.jsonl line 2: not valid JSON at character 11: unterminated string. It ends early: is the file cut off?",
+            "a.jsonl line 2: not valid JSON at character 11: unterminated string. The file ends early and may be "
+            "truncated.",
         ),
         (b'{"query": "a"}\n{"query": "b",\n', "a.jsonl line 2: not valid JSON at character 15: "),
         (
             b"{'query': 'a'}\n",
             "a.jsonl line 1: not valid JSON at character 2: expecting property name enclosed in double quotes. "
-            "Texts stand in double quotes: write the file with json.dumps, not with str.",
+            "JSON text needs double quotes. Write the file with json.dumps, not with str.",
         ),
         (
             "{“query”: “a”}\n".encode(),
             "a.jsonl line 1: not valid JSON at character 2: expecting property name enclosed in double quotes. "
-            "The quote “ is a word processor's: write straight ones, with a plain text editor.",
+            "The quote “ comes from a word processor. Use straight quotes.",
         ),
         (
             '{"query": »a«}\n'.encode(),
-            "a.jsonl line 1: not valid JSON at character 11: expecting value. The quote » is a word processor's: write "
-            "straight ones, with a plain text editor.",
+            "a.jsonl line 1: not valid JSON at character 11: expecting value. The quote » comes from a word "
+            "processor. Use straight quotes.",
         ),
         (b'{"query": "a"} {"query": "b"}\n', "a.jsonl line 1: not valid JSON at character 16: extra data."),
         (b'{"query": "a"}\n["b"]\n', "a.jsonl line 2: expected a JSON object, got a list of 1."),
@@ -71,12 +72,12 @@ def refused(name: Any, **options: Any) -> str:
         (b'[{"query": "a"}, "b"]', "a.jsonl entry 2: expected a JSON object, got text 'b'."),
         (
             b'[{"query": "a"},\n {"query": "b"',
-            "a.jsonl line 2: not valid JSON at character 15: expecting ',' delimiter. It ends early: is the "
-            "file cut off?",
+            "a.jsonl line 2: not valid JSON at character 15: expecting ',' delimiter. The file ends early "
+            "and may be truncated.",
         ),
         (b'[{"query": "a"}] x', "a.jsonl line 1: not valid JSON at character 18: extra data."),
-        (b"[]", "a.jsonl: there is no example in it."),
-        (b'{"results": []}', "a.jsonl: there is no example in it."),
+        (b"[]", "a.jsonl: it contains no examples."),
+        (b'{"results": []}', "a.jsonl: it contains no examples."),
         (b'{"query": ' + b"[" * 100_000 + b"]" * 100_000 + b"}", "a.jsonl line 1: the JSON is nested too deeply."),
         (b'{"query": "a", "cost": ' + b"9" * 5_000 + b"}", "a.jsonl line 1: not valid JSON: "),
     ],
@@ -96,15 +97,16 @@ def test_broken_file(file: File, content: bytes, message: str) -> None:
         ),
         (
             {"query": None, "answer": "x"},
-            "field 'query' is null or empty (found: answer). Give it a value, or leave the line out. Other column? "
+            "field 'query' is null or empty (found: answer). Give it a value, or remove the line. To read another "
+            "column: "
             "Use --map query=COLUMN.",
         ),
         (
             {"question": None, "questoin": "q"},
-            "field 'query', read from 'question', is null or empty (found: questoin; nearest: questoin). Give it a "
-            "value, or leave the line out. Other column? Use --map query=questoin.",
+            "field 'query', read from 'question', is null or empty (found: questoin; nearest: questoin). Give it "
+            "a value, or remove the line. To read another column: Use --map query=questoin.",
         ),
-        ({"query": " \n"}, "query must be text that is not blank, got text ' \\n'."),
+        ({"query": " \n"}, "query must be non-blank text, got text ' \\n'."),
         ({"query": 42}, "query must be text, got number 42."),
         ({"query": "q", "query_id": True}, "query_id must be an id (text or whole number), got true."),
         ({"query": "q", "query_id": " "}, "query_id must be an id (text or whole number), got text ' '."),
@@ -158,7 +160,7 @@ def test_broken_file(file: File, content: bytes, message: str) -> None:
         ),
         (
             {"query": "q", "retrieved_contexts": ["a"], "retrieved_context_ids": [1, 2]},
-            "retrieved_context_ids must be a list of 1 ids, one a passage of retrieved_contexts, got a list of "
+            "retrieved_context_ids must be a list of 1 ids, one per passage of retrieved_contexts, got a list of "
             "2. It is read as retrieved_ids; use --map retrieved_ids=COLUMN for another column.",
         ),
         (
@@ -174,7 +176,7 @@ def test_broken_file(file: File, content: bytes, message: str) -> None:
         ),
         (
             {"query": "q", "relevant": [{"doc_id": "d", "grade": 1}, {"doc_id": "d", "grade": 2}]},
-            "relevant of d must be one grade a document, got text '1 and 2'.",
+            "relevant of d must be one grade per document, got text '1 and 2'.",
         ),
         (
             {"query": "q", "gold_spans": [{"doc_id": "d", "start": 5, "end": 2}]},
@@ -243,12 +245,12 @@ def test_wrong_value(file: File, row: dict[str, Any], message: str) -> None:
     [
         (
             [{"query_id": 1, "query": "a"}, {"query_id": "1", "query": "a"}],
-            "a.jsonl line 2: query_id '1' stands on line 1 already. Give every example its own query_id, "
+            "a.jsonl line 2: query_id '1' is already on line 1. Give every example its own query_id, "
             "or number several answers to one question with repeat (0, 1, …).",
         ),
         (
             [{"query_id": "1", "query": "a"}, {"query_id": "1", "query": "b", "repeat": 1}],
-            "a.jsonl line 2: query_id '1' stands on line 1 with another query. Give every query its own query_id.",
+            "a.jsonl line 2: query_id '1' is on line 1 with a different query. Give every query its own query_id.",
         ),
     ],
 )
@@ -267,7 +269,7 @@ def test_cut_off_gzip_is_named(file: File) -> None:
     n = len(handed_out)
     assert n > 100
     assert str(error.value) == (
-        f"a.jsonl.gz: the packed data ends early, after {n} whole lines: the file is cut off. "
+        f"a.jsonl.gz: the compressed data ends after {n} complete lines: the file is truncated. "
         "Copy or download it again."
     )
     with pytest.raises(DataError):
@@ -286,7 +288,8 @@ def test_a_line_without_end_is_refused(file: File, monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(lines, "MAX_LINE_BYTES", 1024 * 1024)
     name = file("a.jsonl", json.dumps(GOOD) + "\n" + json.dumps({"query": "x" * 3_000_000}))
     assert refused(name) == (
-        "a.jsonl line 2: the line is longer than 1 MB, the most that one example may take. Is it one example a line?"
+        "a.jsonl line 2: the line is longer than 1 MB, the maximum for one example. Check that the file has one "
+        "example per line."
     )
 
 
@@ -295,28 +298,28 @@ def test_a_list_beyond_the_limit_is_refused(file: File, monkeypatch: pytest.Monk
     monkeypatch.setattr(lines, "MAX_WHOLE_BYTES", 1024 * 1024)
     name = file("a.json", json.dumps([{"query": "x" * 2_000_000}]))
     assert refused(name) == (
-        "a.json: a JSON file that is not one object a line may have 1 MB. "
-        "Write one object a line, for example with: jq -c '.[]' FILE > FILE.jsonl"
+        "a.json: a JSON file that is not one object per line may have at most 1 MB. "
+        "Write one object per line, for example with: jq -c '.[]' FILE > FILE.jsonl"
     )
 
 
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (b"question\n", "a.csv: there is no example in it."),
+        (b"question\n", "a.csv: it contains no examples."),
         (
             b"question,answer\nq1,a,b\n",
-            "a.csv row 2: 3 cells, but the header has 2 columns. Cells that hold the delimiter, a quote or a "
-            "line break have to be quoted.",
+            "a.csv row 2: 3 cells, but the header has 2 columns. Quote cells that contain the "
+            "delimiter, a quote or a line break.",
         ),
         (b"question,answer\nq1,a\nq2\n", "a.csv row 3: 1 cells, but the header has 2 columns."),
         (
             b'question,answer\nq1,"a\nq2,b\n',
-            "a.csv row 2: not valid CSV: a quoted cell never ends. "
+            "a.csv row 2: not valid CSV: a quoted cell is never closed. "
             'Double the quotes inside a quoted cell: "say ""yes"" twice".',
         ),
         (b'question,answer\nq1,"a"b\n', "a.csv row 2: not valid CSV: ',' expected after '\"'."),
-        (b"question,question\na,b\n", "a.csv row 1: the column 'question' stands twice in the header."),
+        (b"question,question\na,b\n", "a.csv row 1: the column 'question' appears twice in the header."),
         (b"frage,answer\na,b\n", "a.csv row 2: no field 'query' (found: frage, answer). Use --map query=COLUMN."),
         ("question\ncaf\u00e9\n".encode("latin-1"), "a.csv line 2: byte 0xE9 at position 4 is not UTF-8"),
         (
@@ -336,18 +339,19 @@ def test_unknown_formats_name_what_is_accepted(file: File, tmp_path: Path) -> No
     """Whatever cannot be read is refused with the list of what can."""
     accepted = "Accepted: .jsonl, .json, .csv, .tsv"
     assert refused(file("a.txt", "hello there\n")).startswith(
-        "a.txt: the format is not known (ending '.txt', first line 'hello there'). " + accepted
+        "a.txt: unknown format (extension '.txt', first line 'hello there'). " + accepted
     )
     assert accepted in refused(3)
     assert refused(file("a.parquet", "no")).startswith("a.parquet: not a Parquet file: it does not start with PAR1.")
     assert refused(file("a.parquet", b"PAR1 and nothing")).startswith("a.parquet: not a readable Parquet file: ")
     assert refused(file("a.xlsx", b"PK\x03\x04rest")) == (
-        "a.xlsx: not a readable zip archive or workbook: File is not a zip file. Copy it again; is it cut off?"
+        "a.xlsx: not a readable zip archive or workbook: File is not a zip file. The file may be truncated. Copy it "
+        "again."
     )
     (tmp_path / "folder").mkdir()
     assert refused("folder").startswith("folder: the folder is not a BEIR data set (queries.jsonl, qrels/test.tsv).")
     assert refused(file("run.txt", "401 Q0 FT-1 1 2.5 tag\n")).endswith(
-        "TREC runs and qrels are read by: ragauge retrieval QRELS RUN."
+        "To read TREC runs and qrels: ragauge retrieval QRELS RUN."
     )
 
 
@@ -360,7 +364,8 @@ def test_a_missing_file_names_its_neighbours(file: File) -> None:
 def test_a_mapped_column_must_be_there(file: File) -> None:
     """A column that the user names and no row has is an error, with the nearest."""
     assert refused(file("a.jsonl", {"query": "q"}), columns={"answer": "query"}) == (
-        "a.jsonl line 1: no field 'query' (found: query; query is read as answer, as asked). Use --map query=COLUMN."
+        "a.jsonl line 1: no field 'query' (found: query; query is read as answer, as requested). Use --map "
+        "query=COLUMN."
     )
     assert refused(file("a.jsonl", {"query": "q", "replyy": "x"}), columns={"answer": "reply"}, warn=print) == (
         "a.jsonl: no line has a column 'reply' (found: query, replyy; nearest: replyy)."

@@ -69,5 +69,5 @@ def test_labels_without_query_are_refused(folder: Path) -> None:
     """A judged query that the folder does not have is an error, not a smaller set."""
     with (folder / "qrels" / "test.tsv").open("a") as file:
         file.write("77\td1\t1\n")
-    with pytest.raises(DataError, match=r"1 labelled queries are not in queries\.jsonl: '77'\."):
+    with pytest.raises(DataError, match=r"1 labeled queries are not in queries\.jsonl: '77'\."):
         read_set(folder)

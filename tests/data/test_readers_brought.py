@@ -155,9 +155,9 @@ def test_citations_that_mostly_name_nothing_are_not_understood(number: str) -> N
     assert record.response is not None
     assert record.response.citations is None
     assert record.response.missing["citations"] == (
-        "6 of 6 citations in the first answers name no passage by place, id or label"
+        "6 of 6 citations in the first answers match no passage by position, id or label"
     )
-    assert ["how they cite is not understood, and none is read" in one for one in told] == [True]
+    assert ["the citation style was not recognized, so no citations are read" in one for one in told] == [True]
     ids = [{"doc_id": mark, "text": f"{mark} metres"} for mark in marks]
     assert targets([{**row, "passages": ids} for row in rows], 5) == ["6"]
 
@@ -300,7 +300,7 @@ def test_a_mark_inside_a_text_is_told() -> None:
     """A table's bars cannot be told from the marks between passages, which is said."""
     told: list[str] = []
     list(read_source([{**JOINED, "retrieval_context": "|a|b|\n|1|2|"}], warn=told.append))
-    assert any("parted wrongly" in one for one in told)
+    assert any("split wrongly" in one for one in told)
 
 
 def test_a_bar_elsewhere_joins_nothing(one: One) -> None:

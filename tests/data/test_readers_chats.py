@@ -258,10 +258,10 @@ def test_a_long_question_is_questioned() -> None:
     (record,) = read({"query": long, "answer": "12 euros."}, warn=warnings.append)
     assert record.example.query == long
     asks = (
-        "characters, with lines that begin 'Context:', 'Question:', and no passages beside them. Say how they are "
-        "built: --context-marker 'Context: {context} Question: {query}'."
+        "characters, with lines like 'Context:', 'Question:', and no separate passages. Describe the "
+        "prompt's form: --context-marker 'Context: {context} Question: {query}'."
     )
-    hold = "may be whole prompts that hold the retrieved passages: up to"
+    hold = "may be whole prompts that include the retrieved passages: up to"
     assert warnings == [f"list: 1 question {hold} {len(long):,} {asks}"]
     read({"query": long, "answer": "12 euros.", "passages": []}, warn=warnings.append)
     assert len(warnings) == 1
@@ -281,7 +281,7 @@ def test_conversations_without_a_name_are_questioned() -> None:
     rows.append({**rows[-1], "query_id": "r6", "messages": [*FERRY[1:], said("user", "And a cat?")]})
     warnings: list[str] = []
     assert [one.example.cluster for one in read(*rows, warn=warnings.append)] == [None] * 3
-    assert [text[:52] for text in warnings] == ["list: 2 examples begin like another's conversation, "]
+    assert [text[:52] for text in warnings] == ["list: 2 examples start with the same conversation as"]
     named = read(*({**row, "session_id": "s"} for row in rows))
     assert [one.example.cluster for one in named] == ["s"] * 3
 
@@ -289,12 +289,12 @@ def test_conversations_without_a_name_are_questioned() -> None:
 def test_a_marker_that_does_not_fit_is_refused() -> None:
     """A marker that fits no question is refused, and one with the same instruction before it each time."""
     rows = [{"query_id": str(n), "query": f"{PROMPT} {n}", "answer": "12."} for n in range(2)]
-    with pytest.raises(DataError, match="no question is built as 'Kontext:' says"):
+    with pytest.raises(DataError, match="no question matches the form 'Kontext:'"):
         read(*rows, context_marker="Kontext:")
-    with pytest.raises(DataError, match="The text before it is the same again"):
+    with pytest.raises(DataError, match="The text before it never changes"):
         read(*rows, context_marker="Context:")
     for form in ("Context: {context}", " ", "{query}{query}{context}"):
-        with pytest.raises(UsageError, match="context_marker: a text, or a form that holds"):
+        with pytest.raises(UsageError, match="context_marker: expected a text, or a template with"):
             read(*rows, context_marker=form)
 
 
@@ -304,5 +304,5 @@ def test_a_chat_without_a_question() -> None:
     warnings: list[str] = []
     assert len(read(greeting, {"messages": FERRY}, greeting, warn=warnings.append)) == 2
     assert warnings == ["list: 2 chats skipped: no question in them."]
-    with pytest.raises(DataError, match="there is no example in it"):
+    with pytest.raises(DataError, match="it contains no examples"):
         read(greeting)

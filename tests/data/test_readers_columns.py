@@ -160,7 +160,7 @@ def test_a_joined_text_of_several_ids_can_be_read_either_way() -> None:
     """Five ids and one text are refused with both ways on: a field that is mapped to nothing is not read."""
     retrieved = {"retrieved_chunk_ids": ["a", "b"], "retrieved_context": "Text.\n\nText."}
     row = {"question": "Where?", "answer": "x", **retrieved}
-    with pytest.raises(DataError, match="--map retrieved_ids= reads the text alone"):
+    with pytest.raises(DataError, match="--map retrieved_ids= reads only the text"):
         _read([row])
     (texts,), _ = _read([row], columns={"retrieved_ids": ""})
     assert [text for _, text in _passages(texts)] == ["Text.\n\nText."]
@@ -181,7 +181,7 @@ def test_one_passage_a_row() -> None:
         assert record.response.answer == "Cupertino [2]."
         assert [text for _, text in _passages(record)] == TEXTS
         assert [text for _, text in _passages(other)] == TEXTS[:1]
-        assert told[0].endswith("the passages of 1 question stand in several entries: joined in their order.")
+        assert told[0].endswith("the passages of 1 question are spread over several entries and joined in order.")
     with pytest.raises(DataError, match="If each row holds one passage: --map passages=body"):
         _read([{"query_id": "q1", "query": "Where?", "body": text} for text in TEXTS])
     with pytest.raises(DataError, match="--map repeat=run"):
@@ -191,14 +191,14 @@ def test_one_passage_a_row() -> None:
 NO_DATA = [
     ("a.jsonl", "<!DOCTYPE html><html>404</html>\n", "an HTML page"),
     ("a.csv", "\n<HTML><body>Log in</body></HTML>", "an HTML page"),
-    ("a.json", "version https://git-lfs.github.com/spec/v1\noid sha256:abc\nsize 12\n", "a pointer of Git LFS"),
+    ("a.json", "version https://git-lfs.github.com/spec/v1\noid sha256:abc\nsize 12\n", "a Git LFS pointer"),
     ("a.csv", "%PDF-1.7\n", "a PDF"),
 ]
 
 
 @pytest.mark.parametrize(("name", "content", "what"), NO_DATA)
 def test_a_file_that_is_no_data_is_named(name: str, content: str, what: str, tmp_path: Path) -> None:
-    """A page of an error, a pointer of Git LFS and the like are refused as what they are."""
+    """A page of an error, a Git LFS pointer and the like are refused as what they are."""
     (tmp_path / name).write_text(content, encoding="utf-8")
     with pytest.raises(DataError, match=f"the file is {what}"):
         list(read_source(tmp_path / name))

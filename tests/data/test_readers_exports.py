@@ -200,7 +200,7 @@ def test_objects_without_a_text_are_told() -> None:
     """Where no known key holds a text, the keys that hold one are named."""
     told: list[str] = []
     read([{"query": FERRY, "contexts": [{"id": "x", "metadata": {"chunk": "t", "source": "a.md"}}]}], told)
-    assert told == ["list: keys of passages not read: contexts[].metadata.chunk."]
+    assert told == ["list: passage keys not read: contexts[].metadata.chunk."]
 
 
 @pytest.mark.parametrize("text", ['{"34": {"id": 34, "name": "Velo"}}', '[{"nr": 34, "name": "Velo"}]', '{"total": 3}'])
@@ -247,8 +247,8 @@ def test_a_reference_that_may_be_phoenixs_is_asked_about() -> None:
     (record,) = read([row], told)
     assert record.example.references == ("It leaves at nine.",)
     assert told == [
-        "list: column reference is read as the right answer. In a table of Phoenix it is what was retrieved: "
-        "--map passages=reference."
+        "list: column reference is read as the reference answer. In a Phoenix table it has the retrieved "
+        "passages: --map passages=reference."
     ]
     told.clear()
     assert texts(read([row], told, columns={"passages": "reference"})[0]) == ["It leaves at nine."]
@@ -296,7 +296,7 @@ def test_results_of_promptfoo_version_2(file: File) -> None:
     assert (texts(first), second.response and second.response.error) == (["It leaves at nine."], "429")
     other = {**RESULT, "prompt": {"raw": f"Briefly: {FERRY}", "label": "Briefly: {{ query }}"}}
     wrapped["results"] = {"version": 2, "results": [RESULT, other]}
-    with pytest.raises(DataError, match="provider must be the same for all results, with one prompt"):
+    with pytest.raises(DataError, match="provider must be the same for all results if there is one prompt"):
         read(file("a.json", json.dumps(wrapped)))
 
 
@@ -349,4 +349,4 @@ def test_the_first_filled_sheet_is_read(file: File, monkeypatch: pytest.MonkeyPa
     rows[-1] = ("b?", "", None)
     first, second = read(a_workbook(file), told)
     assert (texts(first), texts(second), first.line, second.line) == (["a"], None, 3, 5)
-    assert told == ["a.xlsx: read the sheet 'Data'; left out: 'More'. Save a sheet of its own as CSV to read it."]
+    assert told == ["a.xlsx: read the sheet 'Data'; skipped: 'More'. To read another sheet, save it as CSV."]

@@ -308,8 +308,8 @@ def test_columns_of_the_users_own(file: File) -> None:
     assert record.response.answer == "said"
     assert record.example.segments == {"thema": "tax"}
     assert warnings == [
-        "a.jsonl: columns not read: n. Use --map FIELD=COLUMN to read one, "
-        "--segments COLUMN to report by it, --scores COLUMN for its numbers."
+        "a.jsonl: columns not read: n. --map FIELD=COLUMN reads "
+        "one, --segments COLUMN reports by it, --scores COLUMN reads its numbers."
     ]
 
 
@@ -350,7 +350,7 @@ def test_characters_that_no_store_keeps_are_replaced(file: File) -> None:
     assert record.response.answer == "a�b\x01<b>"
     assert record.response.passages[0].text == "�"
     record.example.query.encode()
-    assert warnings == ["a.jsonl: 3 texts held NUL or half a character (lone surrogate); replaced by U+FFFD."]
+    assert warnings == ["a.jsonl: 3 texts contained NUL or half a character (lone surrogate), replaced by U+FFFD."]
 
 
 def test_a_passage_of_ten_megabytes_is_read(one: One) -> None:
@@ -368,7 +368,8 @@ def test_labels_that_name_documents_another_way_are_noticed(file: File) -> None:
     warnings: list[str] = []
     list(read_source(file("a.jsonl", *rows), warn=warnings.append))
     assert warnings == [
-        "a.jsonl: none of 5 examples has a labelled document among its passages. Do both name documents the same way?"
+        "a.jsonl: none of 5 examples has a labeled document among its passages. Check that labels and passages use "
+        "the same document ids."
     ]
 
 
@@ -381,7 +382,7 @@ def test_labels_by_text_that_never_match_are_noticed(file: File) -> None:
     (first, _) = read_source(file("a.jsonl", *rows), warn=warnings.append)
     assert first.example.relevant == (Relevant((derive_doc_id("long chunk"),)),)
     assert len(warnings) == 1
-    assert "only 0 of 2 examples have one word for word among the passages" in warnings[0]
+    assert "only 0 of 2 examples have one in their passages word for word" in warnings[0]
 
 
 def test_a_conflict_between_two_names_is_not_silent(file: File) -> None:

@@ -114,7 +114,7 @@ def test_numbers_are_ids() -> None:
 @pytest.mark.parametrize(
     ("content", "words"),
     [
-        ("d1\td2\n", "line 1: expected one id a line"),
+        ("d1\td2\n", "line 1: expected one id per line"),
         ('{"text": "words"}\n', "line 1: no document id"),
         ('{"doc_id": "a"}\n{"doc_id": null}\n', "line 2: no document id"),
     ],

@@ -43,9 +43,9 @@ def test_unknown_ids_are_refused(file: File) -> None:
     with pytest.raises(DataError) as error:
         list(read_joined(file("set.jsonl", *SET), file("run.jsonl", *answers)))
     assert str(error.value) == (
-        "run.jsonl: query_ids that the set does not have: 'x0' (line 1), 'x1' (line 2), 'x2' (line 3), 'x3' (line 4), "
-        "'x4' (line 5) and 2 more. Do the files belong together? Give the set that was answered, or take these lines "
-        "out."
+        "run.jsonl: these query_ids are not in the set: 'x0' (line 1), 'x1' (line 2), 'x2' (line 3), 'x3' (line 4), "
+        "'x4' (line 5) and 2 more. Check that the files belong together. Give the set that was answered, or remove "
+        "these lines."
     )
 
 
@@ -55,7 +55,7 @@ def test_unknown_ids_are_left_out_on_request(file: File) -> None:
     answers = file("run.jsonl", {"query_id": "q0", "answer": "a"}, {"query_id": "x", "answer": "a"})
     found = list(read_joined(file("set.jsonl", *SET), answers, on_unknown="warn", warn=seen.append))
     assert [record.example.query_id for record in found] == ["q0", "q1", "q2"]
-    assert seen == ["run.jsonl: query_ids that the set does not have: 'x' (line 2). Their responses are left out."]
+    assert seen == ["run.jsonl: these query_ids are not in the set: 'x' (line 2). Their responses are skipped."]
     with pytest.raises(UsageError, match="on_unknown must be 'error' or 'warn', got 'skip'"):
         read_joined("set.jsonl", "run.jsonl", on_unknown="skip")  # type: ignore[arg-type]     # a wrong value is the test
 
@@ -63,7 +63,7 @@ def test_unknown_ids_are_left_out_on_request(file: File) -> None:
 def test_two_responses_to_one_question(file: File) -> None:
     """Two responses with one query_id are refused, both lines named, unless repeat tells them apart."""
     rows: list[dict[str, Any]] = [{"query_id": "q0", "answer": "a"}, {"query_id": "q0", "answer": "b"}]
-    with pytest.raises(DataError, match=r"^run\.jsonl line 2: query_id 'q0' stands on line 1 already\."):
+    with pytest.raises(DataError, match=r"^run\.jsonl line 2: query_id 'q0' is already on line 1\."):
         list(read_joined(file("set.jsonl", *SET), file("run.jsonl", *rows)))
     rows[1]["repeat"] = 1
     found = list(read_joined(file("set.jsonl", *SET), file("run.jsonl", *rows)))
@@ -90,8 +90,8 @@ def test_other_words_under_one_id_are_noticed(file: File) -> None:
     found = list(read_joined(file("set.jsonl", *SET), answers, warn=seen.append))
     assert found[1].example.query == "question 1"
     assert seen == [
-        "run.jsonl: 1 responses carry another query than the set under the same query_id (first: line 2). "
-        "The set's is used."
+        "run.jsonl: 1 responses have a different query than the set for the same query_id (first: line 2). "
+        "The query of the set is used."
     ]
 
 
@@ -141,6 +141,6 @@ def test_a_column_that_the_set_is_grouped_by_is_no_unread_one(file: File, in_mem
     told: list[str] = []
     list(read_joined(sets, file("run.jsonl", *answers), warn=told.append, **how))
     assert [line for line in told if "columns not read" in line] == [
-        "run.jsonl: columns not read: extra. Use --map FIELD=COLUMN to read one, "
-        "--segments COLUMN to report by it, --scores COLUMN for its numbers."
+        "run.jsonl: columns not read: extra. --map FIELD=COLUMN reads "
+        "one, --segments COLUMN reports by it, --scores COLUMN reads its numbers."
     ]

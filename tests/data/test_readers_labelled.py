@@ -97,9 +97,9 @@ def test_several_annotators_and_a_meaning_of_ones_own() -> None:
         ({"claim": "A.", "passages": PASSAGES, "lable": 1}, "nearest: lable). Use --map label=lable."),
         ({"claim": "A.", "label": 1}, "no field 'passages'"),
         ({"passages": PASSAGES, "label": 1}, "no field 'answer' or 'claim'"),
-        ({"claim": " ", "passages": PASSAGES, "label": 1}, "claim must be text that is not blank"),
-        ({"claim": "A.", "passages": PASSAGES, "label": "suported"}, "Nearest: supported. Say which values"),
-        ({"claim": "A.", "passages": PASSAGES, "label": []}, "label must be a label, or a list of them"),
+        ({"claim": " ", "passages": PASSAGES, "label": 1}, "claim must be non-blank text"),
+        ({"claim": "A.", "passages": PASSAGES, "label": "suported"}, "Nearest: supported. Name the values"),
+        ({"claim": "A.", "passages": PASSAGES, "label": []}, "label must be a label, or a list of labels"),
         ({"claims": ["A."], "passages": PASSAGES, "labels": [1, 0]}, "labels must be a list of 1 labels"),
         ({"claims": [{"claim": "A."}], "passages": PASSAGES}, "claims[0] must be an object with claim and label"),
         ({"claim": "A.", "passages": [{"doc_id": "d1"}], "label": 1}, "passages must be passages with texts"),
@@ -143,8 +143,8 @@ def test_labels_are_their_annotators() -> None:
     imported = read_labels([rows[0] | {"context": PASSAGES}, rows[4] | {"context": PASSAGES}])
     assert [label.annotator for label in imported] == ["ann", "cem", "annotator 2", "annotator 3"]
     for wrong, told in (
-        ({"annotators": ["ann"]}, r"1 labels, one an annotator \(ann\)"),
-        ({"annotators": ["ann", "ann"]}, "names that differ"),
+        ({"annotators": ["ann"]}, r"1 labels, one per annotator \(ann\)"),
+        ({"annotators": ["ann", "ann"]}, "different names"),
     ):
         with pytest.raises(DataError, match=told):
             labels([{"claim": "It is tall.", "context": PASSAGES, "label": ["yes", "no"], **wrong}])

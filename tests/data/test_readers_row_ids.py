@@ -49,7 +49,7 @@ def test_rows_between_do_not_change_the_names() -> None:
 
 def test_a_given_id_that_stands_there_twice_is_refused() -> None:
     """What names itself is not renamed."""
-    with pytest.raises(DataError, match="query_id 'q1' stands on entry 1 already"):
+    with pytest.raises(DataError, match="query_id 'q1' is already on entry 1"):
         ids([{"query_id": "q1", "query": MILL}] * 2)
 
 
@@ -74,7 +74,7 @@ def test_responses_by_question_where_the_set_asks_it_twice() -> None:
         (f"{ID}-2", "second"),
     ]
     different = [{"query": MILL, "reference_answer": name} for name in ("Ada", "Max")]
-    with pytest.raises(DataError, match="the set asks its question 2 times with different labels"):
+    with pytest.raises(DataError, match="the set has its question 2 times with different labels"):
         list(read_joined(different, answers, warn=lambda _: None))
     exported = [{"query_id": f"{ID}-2", "answer": "Max does."}]
     assert [one.example.references for one in read_joined(different, exported, warn=lambda _: None)] == [
@@ -86,7 +86,7 @@ def test_responses_by_question_where_the_set_asks_it_twice() -> None:
 def test_more_responses_than_examples_are_refused() -> None:
     """A second response without id to a question that the set asks once is a repetition, not a new example."""
     answers = [{"query": MILL, "answer": name} for name in ("Ada", "Max")]
-    with pytest.raises(DataError, match="the same query as on entry 1, and neither has a query_id"):
+    with pytest.raises(DataError, match="this query is also on entry 1, and neither has a query_id"):
         list(read_joined([{"query": MILL}], answers))
 
 

@@ -156,13 +156,13 @@ def test_a_mapped_reference_makes_a_model_answer_the_systems(one: One) -> None:
     [
         (
             {"model_answer": "a"},
-            " If the system wrote model_answer: --map answer=model_answer; if it is the right one: "
-            "--map reference_answer=model_answer.",
+            " If the system wrote model_answer: --map answer=model_answer; if it is the reference "
+            "answer: --map reference_answer=model_answer.",
         ),
         (
             {"model_answer": "a", "answer": "b"},
             " If the system wrote model_answer: --map answer=model_answer --map reference_answer=answer; if it is the "
-            "right one: --map reference_answer=model_answer.",
+            "reference answer: --map reference_answer=model_answer.",
         ),
         (
             {"llm_answer": "a", "answer": "b"},
@@ -178,7 +178,7 @@ def test_both_readings_are_said(row: dict[str, Any], hint: str) -> None:
     """An answer that may be the system's or the right one is read as neither; each reading has its --map."""
     told: list[str] = []
     (record,) = read_source([{"question": "q", **row}], warn=told.append)
-    assert [one.partition("for its numbers.")[2] for one in told] == [hint]
+    assert [one.partition("its numbers.")[2] for one in told] == [hint]
     assert (record.response.answer if record.response is not None else None) == row.get("answer")
     maps = [part.split("=") for part in hint.replace(".", "").replace(";", "").split() if "=" in part]
     first = dict(maps[:2] if "answer" in row and len(maps) > 1 else maps[:1])

@@ -164,7 +164,7 @@ def test_two_systems_in_one_file(file: File) -> None:
     assert (one.example.query_id, one.example.segments) == ("fiqa:4", {"dataset": "fiqa"})
     with pytest.raises(UsageError, match=r"Choose one with system=: model1, model2 or a name such as bm25, e5\."):
         list(read_source(name))
-    with pytest.raises(DataError, match=r"no row has an answer of the system 'gpt'\. Systems: bm25, e5\."):
+    with pytest.raises(DataError, match=r"no row has an answer from the system 'gpt'\. Systems: bm25, e5\."):
         list(read_source(name, system="gpt"))
 
 

@@ -244,7 +244,7 @@ def test_no_request_stands_for_more_than_a_million(threshold: str, weight: float
     assert ("weight" in told.missing) == (weight == 1.0)
     assert told.missing.get("weight", threshold) in (
         threshold,
-        f"th:{threshold} keeps fewer than one request in 1,000,000; it counts as one",
+        f"th:{threshold} samples fewer than one request in 1,000,000; it counts as one",
     )
 
 
@@ -339,13 +339,13 @@ ALONE: list[list[dict[str, Any]]] = [
 def test_answers_without_retrieval_are_read_where_they_are_wanted(spans: list[dict[str, Any]], tmp_path: Path) -> None:
     """Calls of models alone, their texts in attributes or events: left out with the way to read them, or read."""
     path = written(tmp_path / "traces.jsonl", batch(spans))
-    with pytest.raises(DataError, match=r"answered without retrieval .*--without-retrieval reads"):
+    with pytest.raises(DataError, match=r"answered without retrieval .*--without-retrieval also reads"):
         list(read_source(path))
     (record,) = read_records(path, Options(without_retrieval=True))
     response = record.response
     assert response is not None
     assert (record.example.query, response.answer, response.passages) == (ASKED, "14 days.", None)
-    assert response.missing == {"passages": "no retrieval in it"}
+    assert response.missing == {"passages": "no retrieval in the trace"}
 
 
 @pytest.mark.parametrize("result", ["Text of a.md.", json.dumps({"hits": [{"id": "a.md", "text": "Text of a.md."}]})])
@@ -450,7 +450,7 @@ def test_indexing_is_no_answer_either_way(tmp_path: Path) -> None:
     spans = [span(1, 0, {KIND: "EMBEDDING", "input.value": "x"}), span(2, 0, {KIND: "EVALUATOR", "output.value": "1"})]
     apart = [{**one, "traceId": f"{n:032x}"} for n, one in enumerate(spans, 1)]
     path = written(tmp_path / "traces.jsonl", batch(apart))
-    with pytest.raises(DataError, match="of 2") as caught:
+    with pytest.raises(DataError, match="among 2 traces") as caught:
         list(read_records(path, Options(without_retrieval=True)))
     assert "--without-retrieval" not in str(caught.value)
 

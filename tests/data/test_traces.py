@@ -115,7 +115,7 @@ def test_indexing_is_no_answer() -> None:
     said: list[str] = []
     file = next(path for path in FILES if "llamaindex" in path.stem)
     assert len(list(read_source(file, warn=said.append))) == len(EXPECTED)
-    assert said == [f"{file}: 2 traces left out as no answers of a RAG: no retrieval in it (2)."]
+    assert said == [f"{file}: 2 traces skipped (no answer of a RAG system): no retrieval in the trace (2)."]
 
 
 @each
@@ -254,7 +254,7 @@ def test_evaluated_as_traffic(tmp_path: Path) -> None:
 
 def test_files_without_answers_are_refused(tmp_path: Path) -> None:
     """A file of logs, or of calls of models alone, says what is in it and what could be read."""
-    with pytest.raises(DataError, match=r"no trace in it is an answer of a RAG, of 1\. 1 trace left out .*retrieval"):
+    with pytest.raises(DataError, match=r"no answer of a RAG system among 1 trace. 1 trace skipped .*retrieval"):
         list(read_source(written(tmp_path / "a.jsonl", batch([span(1, named={"gen_ai.operation.name": "chat"})]))))
     with pytest.raises(DataError, match="logs, not spans"):
         list(read_source(written(tmp_path / "b.jsonl", {"resourceSpans": [], "resourceLogs": []})))

@@ -112,7 +112,7 @@ def test_an_object_of_objects_is_labels_or_a_run(write: Write) -> None:
         assert ranked(path) == [("q1", "b", 2), ("q1", "a", 1), ("q2", "c", 1)]
     with pytest.raises(DataError, match="grade of document 'a' of query 'q1' must be a number, found \"yes\""):
         read_qrels(write('{"q1": {"a": "yes"}}'))
-    with pytest.raises(DataError, match="query 'q2' must hold an object of document and score, found 3"):
+    with pytest.raises(DataError, match="query 'q2' must contain an object of document and score, found 3"):
         read_run(write('{"q1": {"a": 1}, "q2": 3}'))
 
 
@@ -230,17 +230,17 @@ WRONG_RUNS: dict[str, tuple[str | bytes, str]] = {
     "only a comment": ("# nothing\n", "file: the file has no lines."),
     "five fields": (RUN + "q3 Q0 d 1 0.5\n", f"file line 4: {SIX} 5."),
     "empty field": ("q1\tQ0\t\t1\t0.5\tt\n", f"file line 1: {SIX} 5."),
-    "qrels": (QRELS, f"file line 1: {SIX} 4. This looks like qrels: the labels come first, then the run."),
+    "qrels": (QRELS, f"file line 1: {SIX} 4. This looks like qrels. Give the labels first, then the run."),
     "score is a word": (RUN + "q3 Q0 d 1 high t\n", "file line 4: score must be a finite number, found 'high'."),
     "score is NaN": (RUN + "q3 Q0 d 1 nan t\n", "file line 4: score must be a finite number, found"),
     "score is infinite": ("# x\nq3 Q0 d 1 -inf t\n", "file line 2: score must be a finite number, found '-inf'."),
     "decimal comma": ("q3 Q0 d 1 0,5 t\n", "file line 1: score must be a finite number, found '0,5'."),
     "Latin-1": (RUN.encode() + b"q3 Q0 caf\xe9 1 1 t\n", "file line 4: byte 0xE9 at position 10 is not UTF-8"),
     "UTF-16": (RUN.encode("utf-16-le"), "file line 1: expected UTF-8 text (or gzip, or Parquet), found binary data"),
-    "cut gzip": (gzip.compress(RUN.encode() * 50)[:-20], "file: the packed data is broken or cut short"),
+    "cut gzip": (gzip.compress(RUN.encode() * 50)[:-20], "file: the compressed data is corrupt or truncated"),
     "header": ("query_id\tdoc_id\tscore\nq\td\t1\n", "found a table with a header."),
     "JSON array": ('[{"query_id": "q", "doc_id": "d", "score": 1}]', "line 1: expected a JSON object, found list."),
-    "broken JSON": ('{"qid": "q", "pid": "d", "score": 1}\n{"qid": "q"\n', "line 2: expected one JSON object a line"),
+    "broken JSON": ('{"qid": "q", "pid": "d", "score": 1}\n{"qid": "q"\n', "line 2: expected one JSON object per line"),
     "field missing": ('{"qid": "q", "pid": "d", "score": 1}\n{"qid": "q", "score": 1}\n', f"line 2: {NO_ID} nothing."),
     "null score": ('{"qid": "q", "pid": "d", "score": null}\n', "line 1: score must be a number, found nothing."),
     "score is true": ('{"qid": "q", "pid": "d", "score": true}\n', "line 1: score must be a number, found true."),
@@ -248,8 +248,8 @@ WRONG_RUNS: dict[str, tuple[str | bytes, str]] = {
         '{"qid": "q", "pid": "c", "score": 1}\n{"qid": "q", "pid": ["d"], "score": 1}\n',
         f'line 2: {NO_ID} ["d"].',
     ),
-    "no document": ('{"qid": "q", "score": 1}\n', "no column 'doc_id' (found: qid, score). It may be called doc_id"),
-    "no score": ('{"qid": "q", "pid": "d"}\n', "no column 'score' (found: qid, pid). It may be called score, sim."),
+    "no document": ('{"qid": "q", "score": 1}\n', "no column 'doc_id' (found: qid, score). Accepted names: doc_id"),
+    "no score": ('{"qid": "q", "pid": "d"}\n', "no column 'score' (found: qid, pid). Accepted names: score, sim."),
 }
 WRONG_QRELS: dict[str, tuple[str | bytes, str]] = {
     "empty": ("", "file: the file is empty."),
@@ -257,7 +257,7 @@ WRONG_QRELS: dict[str, tuple[str | bytes, str]] = {
         QRELS + "q3 d 1\n",
         "file line 4: expected four fields (query, iteration, document, grade), found 3.",
     ),
-    "run": (RUN, "found 6. This looks like a run: the labels come first, then the run."),
+    "run": (RUN, "found 6. This looks like a run. Give the labels first, then the run."),
     "grade is a word": (QRELS + "q3 0 d yes\n", "file line 4: grade must be a finite number, found 'yes'."),
     "grade is NaN": (QRELS + "q3 0 d NaN\n", "file line 4: grade must be a finite number, found 'NaN'."),
     "two grades": (

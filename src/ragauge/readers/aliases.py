@@ -11,36 +11,36 @@ from functools import lru_cache
 from ragauge.core.errors import UnknownName
 
 EXAMPLE_FIELDS: Mapping[str, str] = {
-    "query_id": "identity within the set; derived from the query where absent",
+    "query_id": "unique id within the set; derived from the query if absent",
     "query": "the question",
     "history": "earlier turns: [{role, text}]",
     "reference_answer": "an accepted answer",
     "references": "all accepted answers, the main one first",
     "reference_claims": "facts of the reference, one statement each",
-    "aspects": "what a complete answer has to address",
+    "aspects": "what a complete answer must address",
     "criteria": "pass or fail statements about a good answer",
     "relevant": "judged documents: {doc_id: grade}, [doc_id], [{doc_ids, grade}], or [[doc_id, doc_id]] for groups",
-    "relevant_chunks": "judged chunks by passage_id, in the same forms; read beside relevant, for unit=chunk",
-    "relevant_texts": "texts of the relevant passages, where they have no ids",
-    "gold_spans": "where the evidence stands: [{doc_id, start, end}]",
-    "answerable": "whether the corpus holds the answer; not given: no where all references decline, else yes with any",
+    "relevant_chunks": "judged chunks by passage_id, in the same forms; read in addition to relevant, for unit=chunk",
+    "relevant_texts": "texts of the relevant passages, if they have no ids",
+    "gold_spans": "where the evidence is: [{doc_id, start, end}]",
+    "answerable": "whether the corpus has the answer; by default no if all references decline, yes if any does not",
     "segments": "column -> value, for reports per segment",
     "tags": "such as golden or regression",
-    "cluster": "examples that share one are not independent",
+    "cluster": "examples that share a value are not independent",
 }
 RESPONSE_FIELDS: Mapping[str, str] = {
-    "repeat": "which of the system's answers to the question, from 0",
+    "repeat": "which of the system's answers to the question this is, from 0",
     "passages": "what the generator saw, in order: texts, or [{doc_id, passage_id, text, score, ...}]",
     "retrieved_ids": "doc_ids of the passages, in the same order",
     "candidates": "the longer ranking before rerank, filter or truncation; same form as passages",
-    "answer": "what the system answered",
+    "answer": "the system's answer",
     "citations": "[{start, end, doc_id}] by character of the answer, or [doc_id] for the whole answer",
     "latency_ms": "milliseconds: {stage: number}, or one number for the total",
     "latency_s": "the total in seconds",
     "tokens": "{kind: number}, such as input and output, or one number for the total",
     "cost": "in US dollars",
-    "outcome": "what became of it in production: {solved: true}",
-    "weight": "how many real requests a sampled one stands for",
+    "outcome": "the outcome in production: {solved: true}",
+    "weight": "how many real requests a sampled one represents",
     "missing": "field -> why it was not recorded",
     "origin": "how it was made: {model, prompt, embedder, index, k, version}",
     "error": "why the system failed",
@@ -305,13 +305,13 @@ def list_set_notices(plans: Collection[RowPlan]) -> Iterator[str]:
     """What `plan_set_columns` took as the reference, and what it left."""
     for reference in dict.fromkeys(plan.reference for plan in plans if plan.reference):
         yield (
-            f"{reference} is read as the reference answer, since the responses are in the other file. For another: "
-            "--map reference_answer=COLUMN."
+            f"{reference} is read as the reference answer, because the responses are in the other file. To use "
+            "another column: --map reference_answer=COLUMN."
         )
     if unused := dict.fromkeys(column for plan in plans for column in plan.left):
         yield (
-            f"not read, since the responses are in the other file: {', '.join(unused)}. Where one holds the gold "
-            "documents or their texts: --map relevant=COLUMN or --map relevant_texts=COLUMN."
+            f"not read, because the responses are in the other file: {', '.join(unused)}. If one of them has "
+            "the gold documents or their texts, use --map relevant=COLUMN or --map relevant_texts=COLUMN."
         )
 
 
@@ -400,13 +400,13 @@ def describe_unread_columns(unread: Iterable[str], read: Mapping[str, str]) -> s
     close = [f"{near}={column}" for column, near in nearest.items() if near and (near != "query" or near not in read)]
     meant = f" (did you mean {', '.join(close)}?)" if close else ""
     message = f"columns not read: {', '.join(columns)}{meant}. "
-    message += "Use --map FIELD=COLUMN to read one, --segments COLUMN to report by it, --scores COLUMN for its numbers."
+    message += "--map FIELD=COLUMN reads one, --segments COLUMN reports by it, --scores COLUMN reads its numbers."
     taken = read.get("answer", "")
     swapped = to_snake_case(taken) == "answer" and read.keys().isdisjoint(REFERENCES)
     for column in wrote:
         reference_option = f" --map reference_answer={taken}" if swapped else ""
         right = (
-            f"; if it is the right one: --map reference_answer={column}"
+            f"; if it is the reference answer: --map reference_answer={column}"
             if to_snake_case(column) == AMBIGUOUS_ANSWER
             else ""
         )

@@ -105,7 +105,7 @@ def read_pairs(source: Any, columns: Mapping[str, str] | None = None) -> Iterato
         except BadValue as bad:
             raise rows.error(str(bad), n, bad.hint) from None
     if not count:
-        raise rows.error("there is no row in it.")
+        raise rows.error("it has no rows.")
 
 
 def _parse_pair(rows: Rows, n: int, row: Row, columns: Mapping[str, str], notes: Notes) -> AnswerPair:

@@ -190,7 +190,7 @@ class ContextMarker:
     def __init__(self, form: str) -> None:
         if not form.strip() or 0 < sum(form.count(slot) == 1 for slot in SLOTS) < len(SLOTS):
             raise UsageError(
-                f"context_marker: a text, or a form that holds {' and '.join(SLOTS)} once each: "
+                f"context_marker: expected a text, or a template with {' and '.join(SLOTS)} once each: "
                 f"{CONTEXT_MARKER_EXAMPLE}."
             )
         self._form, self.n, self._before = form, 0, ""
@@ -226,9 +226,9 @@ class ContextMarker:
         prompt = self.part(query) if isinstance(query, str) else None
         if prompt is not None:
             if self._pattern is None and self.n and prompt.query == self._before:
-                expected = "a prompt whose question stands before the context marker"
+                expected = "a prompt whose question comes before the context marker"
                 raise BadValue(
-                    "query", expected, query, f"The text before it is the same again: say {CONTEXT_MARKER_EXAMPLE}."
+                    "query", expected, query, f"The text before it never changes. Use {CONTEXT_MARKER_EXAMPLE}."
                 )
             self._before = prompt.query
             out["query"] = prompt.query
@@ -276,9 +276,9 @@ class PromptSigns:
         long = [size for size in self._sizes if has_shared_labels or size >= MIN_PROMPT_CHARS]
         if not long:
             return ""
-        lines = f", with lines that begin {', '.join(map(repr, sorted(labels)[:MAX_SHOWN_LABELS]))}" if labels else ""
+        lines = f", with lines like {', '.join(map(repr, sorted(labels)[:MAX_SHOWN_LABELS]))}" if labels else ""
         return (
-            f"{format_count(len(long), 'question')} may be whole prompts that hold the retrieved passages: up to "
-            f"{max(long):,} characters{lines}, and no passages beside them. Say how they are built: "
-            f"{CONTEXT_MARKER_EXAMPLE}."
+            f"{format_count(len(long), 'question')} may be whole prompts that include the retrieved passages: up to "
+            f"{max(long):,} characters{lines}, and no separate passages. Describe the prompt's "
+            f"form: {CONTEXT_MARKER_EXAMPLE}."
         )

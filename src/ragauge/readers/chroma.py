@@ -89,7 +89,7 @@ def locate_quotes(source: Any, texts: Mapping[str, str]) -> list[dict[str, Any]]
     if several:
         verb = "stands" if several == 1 else "stand"
         warn_user(
-            f"{format_count(several, 'quote')} of gold spans {verb} in the document several times: the first is taken."
+            f"{format_count(several, 'quote')} of gold spans {verb} more than once in the document; the first is used."
         )
     return rows
 
@@ -114,7 +114,7 @@ def _locate_quote(quote: str, doc_id: str, texts: Mapping[str, str], source: str
     """(start, end) of a quote in its document, and in how many places it stands."""
     if doc_id not in texts:
         near = ", ".join(find_nearest(doc_id, texts, 3, 0.0))
-        raise DataError(f"the quote of {doc_id!r} is in no document of the corpus, which has {near} …", source=source)
+        raise DataError(f"the quote of {doc_id!r} is not in any document. Closest text: {near} …", source=source)
     text = texts[doc_id]
     positions = [(match.start(), match.end()) for match in re.finditer(re.escape(quote), text)]
     positions = positions or [
@@ -150,7 +150,7 @@ def read_texts(source: Any, undecoded: list[str] | None = None) -> dict[str, str
     for path in pages:
         doc_id = path.relative_to(folder).with_suffix("").as_posix()
         if doc_id in by_name:
-            hint = "The id of a text file is its path without its ending. Rename one of them."
+            hint = "The id of a text file is its path without the extension. Rename one of them."
             raise DataError(f"two documents have the id {doc_id!r}.", source=str(path), hint=hint)
         try:
             by_name[doc_id] = _read_utf8(path)
@@ -159,7 +159,7 @@ def read_texts(source: Any, undecoded: list[str] | None = None) -> dict[str, str
                 raise
             undecoded.append(path.relative_to(folder).as_posix())
     if undecoded and not by_name:
-        problem = f"no text file in UTF-8 in this folder; left out: {', '.join(undecoded[:3])}."
+        problem = f"no UTF-8 text file in this folder; skipped: {', '.join(undecoded[:3])}."
         raise DataError(problem, source=str(folder), hint="Save the files as UTF-8.")
     if not by_name:
         raise DataError(f"no text file ({', '.join(SUFFIXES)}) in this folder.", source=str(folder))
@@ -169,14 +169,13 @@ def read_texts(source: Any, undecoded: list[str] | None = None) -> dict[str, str
 def _check_texts(texts: dict[str, str], pages: Sequence[Path], source: Path) -> dict[str, str]:
     """The texts, if any is not blank; a warning where offsets counted on bytes would not fit."""
     if not any(text.strip() for text in texts.values()):
-        raise DataError("no document in it has a text.", source=str(source), hint="Name another corpus.")
+        raise DataError("none of its documents has text.", source=str(source), hint="Use another corpus.")
     if crlf_pages := [page for page in pages if b"\r\n" in page.read_bytes()]:
         message = (
             f"{source}: {format_count(len(crlf_pages), 'text file')} with CRLF line ends, such as "
-            f"{crlf_pages[0].name}. "
-            "Offsets count"
+            f"{crlf_pages[0].name}. Offsets count"
         )
-        warn_user(f"{message} such a line end as one character: spans made with two would stand too late.")
+        warn_user(f"{message} such a line ending as one character; spans that count two are too far right.")
     return texts
 
 

@@ -71,10 +71,8 @@ def read_corpus(
     if folder is not None:
         return _check_texts(tuple(_read_pages(folder, undecoded, ids)), str(folder), undecoded or ())
     if unread := list_unread_files(source):
-        message = (
-            f"{source}: corpus.jsonl is the corpus; not read: {', '.join(unread[:3])}{' …' if unread[3:] else ''}."
-        )
-        warnings.warn(f"{message} Name another folder if these are the documents.", UserWarning, stacklevel=2)
+        message = f"{source}: only corpus.jsonl is read; skipped: {', '.join(unread[:3])}{' …' if unread[3:] else ''}."
+        warnings.warn(f"{message} If these are the documents, give another folder.", UserWarning, stacklevel=2)
     rows = _read_rows(source)
     documents: dict[str, Document] = {}
     row_numbers: dict[str, int] = {}
@@ -83,11 +81,11 @@ def read_corpus(
         if document.doc_id in documents:
             same = f"{rows.unit} {row_numbers[document.doc_id]}"
             raise rows.error(
-                f"has the doc_id of {same}: {document.doc_id!r}.", n, "Give every document an id of its own."
+                f"has the same doc_id as {same}: {document.doc_id!r}.", n, "Give every document its own id."
             )
         documents[document.doc_id], row_numbers[document.doc_id] = document, n
     if not documents:
-        raise rows.error("there is no document in it.", hint=ACCEPTED)
+        raise rows.error("it contains no documents.", hint=ACCEPTED)
     return _check_texts(tuple(documents.values()), rows.source)
 
 
@@ -123,9 +121,9 @@ def list_unread_files(source: Any) -> list[str]:
 def _check_texts(documents: tuple[Document, ...], source: str, left_out: Sequence[str] = ()) -> tuple[Document, ...]:
     """The documents, if any has a text."""
     if not any(document.text.strip() for document in documents):
-        other = f"; not in UTF-8: {', '.join(left_out[:3])}{' …' if left_out[3:] else ''}" if left_out else ""
+        other = f"; not UTF-8: {', '.join(left_out[:3])}{' …' if left_out[3:] else ''}" if left_out else ""
         raise DataError(
-            f"no document in it has a text{other}.", source=source, hint="Write texts, or name another corpus."
+            f"none of its documents has text{other}.", source=source, hint="Add texts, or use another corpus."
         )
     return documents
 
@@ -158,7 +156,7 @@ def read_document_texts(source: Any, doc_ids: Collection[str]) -> dict[str, str]
             if len(texts) == len(doc_ids):
                 break
     if not n_read:
-        raise rows.error("there is no document in it.", hint=ACCEPTED)
+        raise rows.error("it contains no documents.", hint=ACCEPTED)
     return texts
 
 
@@ -210,7 +208,7 @@ def _parse_document(rows: Rows, n: int, row: Row) -> Document:
     doc_id = next((row[key] for key in DOC_KEYS if row.get(key) is not None), None)
     text = next((row[key] for key in TEXT_KEYS if isinstance(row.get(key), str)), None)
     if not isinstance(doc_id, str | int) or isinstance(doc_id, bool) or not str(doc_id).strip() or text is None:
-        raise rows.error(f"no document with id and text (found: {', '.join(list(row)[:20])}).", n, ACCEPTED)
+        raise rows.error(f"no document with an id and text (found: {', '.join(list(row)[:20])}).", n, ACCEPTED)
     optional_fields = {
         key: row[key] for key in ("updated_at", "superseded_by", "kind") if isinstance(row.get(key), str)
     }
@@ -225,7 +223,7 @@ def _read_pages(
     files = dict(sorted(_list_text_files(folder, "")))
     if not files:
         raise DataError(
-            f"no text file ({ENDINGS}) in this folder.", source=str(folder), hint="Name the documents' folder."
+            f"no text file ({ENDINGS}) in this folder.", source=str(folder), hint="Give the folder with the documents."
         )
     names: dict[str, str] = {}
     for name, file in files.items():
@@ -236,9 +234,9 @@ def _read_pages(
         document = _parse_page(name, _decode_text(name, raw), ids)
         if document.doc_id in names:
             raise DataError(
-                f"has the doc_id of {names[document.doc_id]}: {document.doc_id!r}.",
+                f"has the same doc_id as {names[document.doc_id]}: {document.doc_id!r}.",
                 source=name,
-                hint="The id of a text file is its path without its ending. Rename one of them.",
+                hint="The id of a text file is its path without the extension. Rename one of them.",
             )
         names[document.doc_id] = name
         yield document
@@ -298,10 +296,10 @@ def _split_front_matter(name: str, text: str) -> tuple[Mapping[str, Any], str]:
     closing = next((n for n, line in enumerate(lines[1:], start=1) if line.rstrip() == FENCE), None)
     if closing is None:
         raise DataError(
-            f"the front matter is opened with {FENCE} and never closed.",
+            f"the front matter starts with {FENCE} but is never closed.",
             source=name,
             line=1,
-            hint=f"Close it with a line that holds only {FENCE}.",
+            hint=f"Close it with a line that contains only {FENCE}.",
         )
     import yaml
 

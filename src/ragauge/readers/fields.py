@@ -162,7 +162,7 @@ def parse_query(values: FieldValues, names: FieldNames, notes: Notes) -> str:
     """The question; it must say something."""
     query = parse_text(values["query"], names["query"], notes)
     if not query.strip():
-        raise BadValue(names["query"], "text that is not blank", query)
+        raise BadValue(names["query"], "non-blank text", query)
     return query
 
 

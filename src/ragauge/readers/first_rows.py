@@ -65,7 +65,7 @@ class FirstRows:
         unknown, n_cited = (sum(column) for column in zip(*counts, strict=True)) if counts else (0, 0)
         if len(counts) >= MIN_ANSWERS and 2 * unknown > n_cited:
             self.not_understood = (
-                f"{unknown} of {n_cited} citations in the first answers name no passage by place, id or label"
+                f"{unknown} of {n_cited} citations in the first answers match no passage by position, id or label"
             )
 
     def __iter__(self) -> Iterator[tuple[int, Row]]:

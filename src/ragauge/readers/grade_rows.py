@@ -53,7 +53,7 @@ def read_grades(source: Any, options: GradeOptions = GradeOptions()) -> Iterator
         except BadValue as bad:
             raise rows.error(str(bad), n, bad.hint) from None
     if not count:
-        raise rows.error("there is no row in it.")
+        raise rows.error("it has no rows.")
 
 
 def _parse_row(rows: Rows, n: int, row: Row, options: GradeOptions, notes: Notes) -> GradedItem:
@@ -75,7 +75,7 @@ def _parse_row(rows: Rows, n: int, row: Row, options: GradeOptions, notes: Notes
     several = list(raw) if isinstance(raw, list | tuple) else [raw]
     grades = tuple(parse_number(entry, names["label"]) for entry in several if entry is not None)
     if not grades:
-        raise BadValue(names["label"], "a number, or a list of numbers, one an annotator", raw)
+        raise BadValue(names["label"], "a number, or a list of numbers, one per annotator", raw)
     name, counted = names["query_id"], names["weight"]
     return GradedItem(
         parse_identifier(row[name], name, notes) if name in row else f"{rows.unit} {n}",

@@ -17,9 +17,9 @@ from ragauge.readers.source import derive_name
 PACKED_ENDINGS = ("", ".gz", ".zst")
 TABLES: Mapping[str, Callable[[Path], Rows]] = {".csv": tabular.read_csv, ".tsv": tabular.read_csv}
 LISTINGS = (
-    "Accepted: a text file with one id a line, or .jsonl, .csv, .tsv or .parquet with a column "
+    "Accepted: a text file with one id per line, or .jsonl, .csv, .tsv or .parquet with a column "
     f"{' or '.join(DOC_KEYS)} "
-    "(such as a BEIR corpus.jsonl, or the folder with it); each also packed as .gz or .zst."
+    "(such as a BEIR corpus.jsonl, or the folder with it); each may be compressed as .gz or .zst."
 )
 
 
@@ -68,7 +68,7 @@ def _read_plain_ids(path: Path) -> Iterator[str]:
     for n, line in read_lines(path):
         doc_id = line.strip()
         if "\t" in doc_id:
-            problem = f"expected one id a line, got {doc_id[:40]!r}."
+            problem = f"expected one id per line, got {doc_id[:40]!r}."
             raise DataError(problem, source=str(path), line=n, hint="Name the file .tsv and give it a header: doc_id.")
         if doc_id:
             yield doc_id

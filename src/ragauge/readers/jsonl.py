@@ -97,7 +97,7 @@ def _read_columns(value: Mapping[str, Any]) -> Iterator[Row] | None:
         others = _list_cells(column)
         if others is None or len(others) != len(cells):
             raise BadValue(
-                str(key), f"a column of {len(cells)} cells, one a query", column if others is None else others
+                str(key), f"a column of {len(cells)} cells, one per query", column if others is None else others
             )
         columns[str(key)] = others
     return (dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True))
@@ -155,7 +155,7 @@ def read(path: Path) -> Rows:
     if not first:
         empty = next(read_lines(path), None) is None
         problem = "the file is empty." if empty else "the file has only blank lines."
-        raise DataError(problem, source=name, hint='Expected one JSON object a line, such as {"query": "..."}.')
+        raise DataError(problem, source=name, hint='Expected one JSON object per line, such as {"query": "..."}.')
     if first[0].lstrip().startswith("["):
         return Rows(name, _read_list(path), unit="entry")
     if len(first) == 2 and _is_multiline_object(*first):
@@ -200,11 +200,11 @@ def _parse_json(text: str, source: str, n: int | None) -> Any:
         line = n if n is not None else error.lineno
         hint = ""
         if text.lstrip().startswith("{'"):
-            hint = "Texts stand in double quotes: write the file with json.dumps, not with str."
+            hint = "JSON text needs double quotes. Write the file with json.dumps, not with str."
         elif unicodedata.category(text[error.pos : error.pos + 1] or " ") in CURLY:
-            hint = f"The quote {text[error.pos]} is a word processor's: write straight ones, with a plain text editor."
+            hint = f"The quote {text[error.pos]} comes from a word processor. Use straight quotes."
         elif error.pos >= len(text.rstrip()) or error.msg.startswith("Unterminated"):
-            hint = "It ends early: is the file cut off?"
+            hint = "The file ends early and may be truncated."
         what = error.msg[0].lower() + error.msg[1:].removesuffix(" starting at")
         problem = f"not valid JSON at character {error.colno}: {what}."
         raise DataError(problem, source=source, line=line, hint=hint) from None

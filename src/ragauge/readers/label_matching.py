@@ -42,16 +42,16 @@ class LabelMatchCounter:
         """That labels and passages hardly meet."""
         if self.by_text and 2 * self.met_by_text < self.by_text:
             yield (
-                f"labels are texts, and only {self.met_by_text} of {self.by_text} examples have one word for "
-                "word among the passages: recall will be low whatever was retrieved. Give ids to passages and labels."
+                f"labels are texts, but only {self.met_by_text} of {self.by_text} examples have one in their "
+                "passages word for word, so recall will be low. Add ids to passages and labels."
             )
         elif self.chunks > self.met:
             yield (
-                f"{self.chunks} of {self.judged} examples have labels that name chunks (passage_id), not "
-                "documents. Read them as such: --map relevant_chunks=COLUMN."
+                f"{self.chunks} of {self.judged} examples have labels that name chunks (passage_id), "
+                "not documents. To read them as chunk labels: --map relevant_chunks=COLUMN."
             )
         elif self.judged >= MANY_LABELS and not self.met:
             yield (
-                f"none of {self.judged} examples has a labelled document among its passages. "
-                "Do both name documents the same way?"
+                f"none of {self.judged} examples has a labeled document among its passages. "
+                "Check that labels and passages use the same document ids."
             )

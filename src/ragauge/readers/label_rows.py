@@ -134,7 +134,7 @@ def read_labeled_answers(source: Any, options: LabelOptions = LabelOptions()) ->
         count += 1
         yield reading.row(n, row)
     if not count:
-        raise rows.error("there is no row in it.")
+        raise rows.error("it has no rows.")
 
 
 class _LabeledAnswerReader:
@@ -160,7 +160,7 @@ class _LabeledAnswerReader:
             retrieved.parse_passages(row[names["passages"]], names["passages"], self.notes) if has_passages else ()
         )
         if any(passage.text is None for passage in passages):
-            raise BadValue(names["passages"], "passages with texts", "an id alone")
+            raise BadValue(names["passages"], "passages with texts", "an id without text")
         answer, parts = self._parse_answer_parts(n, row, names)
         query = parse_text(row[names["query"]], names["query"], self.notes) if "query" in names else ""
         name = names.get("query_id")
@@ -208,7 +208,7 @@ class _LabeledAnswerReader:
             raise self._build_missing_error("label", row, n)
         answer = "" if what is None else parse_answer(row[what], what, self.notes)
         if what is not None and not answer.strip():
-            raise BadValue(what, "text that is not blank", row[what])
+            raise BadValue(what, "non-blank text", row[what])
         labels, people = self._parse_labels(row[label_column], label_column, self._parse_annotators(row, names))
         return answer, (LabeledPart(0, len(answer), labels, people, self._parse_recorded_verdicts(row)),)
 
@@ -235,14 +235,14 @@ class _LabeledAnswerReader:
             labels = decode_cell(row[label_column], label_column, self.notes)
             claim_texts = parse_texts(value, name, self.notes)
             if not isinstance(labels, list | tuple) or len(labels) != len(claim_texts):
-                raise BadValue(label_column, f"a list of {len(claim_texts)} labels, one a claim of {name}", labels)
+                raise BadValue(label_column, f"a list of {len(claim_texts)} labels, one per claim of {name}", labels)
             verdict_rows = self._build_verdict_rows(row, len(claim_texts))
             pairs = [
                 (claim_text, (claim_label, everywhere), verdict_row)
                 for claim_text, claim_label, verdict_row in zip(claim_texts, labels, verdict_rows, strict=True)
             ]
         if not pairs:
-            raise BadValue(name, "a list of objects with claim and label, or of texts with labels beside it", value)
+            raise BadValue(name, "a list of objects with claim and label, or of texts with separate labels", value)
         return self._join_claims(pairs, name)
 
     def _build_verdict_rows(self, row: Row, n_claims: int) -> list[Row]:
@@ -251,7 +251,7 @@ class _LabeledAnswerReader:
         for column in self.options.verdicts:
             verdicts = decode_cell(row.get(column), column, self.notes)
             if not isinstance(verdicts, list | tuple) or len(verdicts) != n_claims:
-                raise BadValue(column, f"a list of {n_claims} verdicts, one a claim", verdicts)
+                raise BadValue(column, f"a list of {n_claims} verdicts, one per claim", verdicts)
             columns[column] = verdicts
         return [{column: verdicts[n] for column, verdicts in columns.items()} for n in range(n_claims)]
 
@@ -264,7 +264,7 @@ class _LabeledAnswerReader:
             where = f"{name}[{index}]"
             claim_text = " ".join(parse_text(claim, where, self.notes).split())
             if not claim_text:
-                raise BadValue(where, "a claim that is not blank", claim)
+                raise BadValue(where, "a non-blank claim", claim)
             claim_text += "" if claim_text.endswith(SENTENCE_ENDS) else "."
             answer += "\n" if answer else ""
             labels, people = self._parse_labels(label, f"label of {where}", annotators)
@@ -279,7 +279,7 @@ class _LabeledAnswerReader:
             return ()
         annotators = tuple(parse_texts(row[names["annotators"]], names["annotators"], self.notes))
         if len(set(annotators)) < len(annotators):
-            raise BadValue(names["annotators"], "names that differ, one an annotator", list(annotators))
+            raise BadValue(names["annotators"], "different names, one per annotator", list(annotators))
         return annotators
 
     def _parse_labels(
@@ -292,10 +292,10 @@ class _LabeledAnswerReader:
         else:
             several = list(value) if isinstance(value, list | tuple) else [value]
         if annotators and len(annotators) != len(several):
-            raise BadValue(name, f"{len(annotators)} labels, one an annotator ({', '.join(annotators)})", value)
+            raise BadValue(name, f"{len(annotators)} labels, one per annotator ({', '.join(annotators)})", value)
         labels = tuple(self._parse_label(label, name) for label in several if label is not None)
         if not labels:
-            raise BadValue(name, "a label, or a list of them, one an annotator", value)
+            raise BadValue(name, "a label, or a list of labels, one per annotator", value)
         people = annotators or tuple(str(n) for n in range(1, len(several) + 1) if len(labels) < len(several))
         return labels, tuple(who for who, label in zip(people, several, strict=False) if label is not None)
 
@@ -322,7 +322,7 @@ class _LabeledAnswerReader:
                 name,
                 "supported, contradicted, not_in_context, true or false, 1 or 0",
                 value,
-                f"{hint}Say which values mean supported: --supported VALUE,VALUE.",
+                f"{hint}Name the values that mean supported: --supported VALUE,VALUE.",
             )
         return LABEL_BY_WORD[word]
 

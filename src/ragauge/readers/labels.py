@@ -94,7 +94,7 @@ def read_labels(source: Any, label_source: LabelSource = LabelSource()) -> Itera
     reading = _LabelReader(rows, label_source)
     first = next(rows.rows, None)
     if first is None:
-        raise rows.error("there is no row in it.")
+        raise rows.error("it has no rows.")
     columns = {label_source.columns.get(name, name) for name in OWN_COLUMNS}
     every = chain([first], rows.rows)
     if columns <= set(first[1]):
@@ -149,7 +149,7 @@ class _LabelReader:
         raw_fields = {name: row.get(self.given.columns.get(name, name)) for name in ("key", "part", "value")}
         key = str(raw_fields["key"] or "").strip().lower()
         if len(key) != 64 or not set(key) <= HEX:
-            raise BadValue("key", "the 64 hex digits of what was seen, as label draw wrote them", raw_fields["key"])
+            raise BadValue("key", "the 64 hex digits that label draw wrote", raw_fields["key"])
         question, scale = self._resolve_question(self._get_text(row, "question"))
         yield Label(
             key,
@@ -174,7 +174,7 @@ class _LabelReader:
         question, scale = self._resolve_question("")
         visible_fields = VISIBLE_FIELDS.get(question) if scale is None else scale.seen
         if question == "relevance":
-            raise BadValue("label", "labels of relevance by their keys, as label draw -o tasks.jsonl writes them", row)
+            raise BadValue("label", "relevance labels with their keys, as written by label draw -o tasks.jsonl", row)
         spelled = {to_snake_case(str(column)): value for column, value in row.items() if value is not None}
         mapped_columns = {ours: to_snake_case(column) for ours, column in self.given.columns.items()}
         notes, values_by_field = Notes(cells=self.rows.cells), {}
@@ -225,7 +225,7 @@ class _LabelReader:
         every = list(raw_labels) if isinstance(raw_labels, list | tuple) else [raw_labels]
         if people:
             if len(people) != len(every) or len(set(people)) < len(people):
-                expected = f"as many names as there are labels ({len(every)}), no two alike"
+                expected = f"as many names as there are labels ({len(every)}), all different"
                 raise BadValue("annotators", expected, list(people))
             return list(zip(people, every, strict=True))
         who = self.given.annotator or "annotator"
@@ -239,7 +239,7 @@ class _LabelReader:
         """The labels of one task of Label Studio: spans of the answer, or choices for the whole of it."""
         data, annotations = row["data"], row["annotations"]
         if not isinstance(data, Mapping) or not isinstance(annotations, list | tuple):
-            raise BadValue("data", "an object, with annotations beside it that are a list", data)
+            raise BadValue("data", "an object, with annotations that are a list", data)
         question, scale = self._resolve_question(str(data.get("question") or "") if data.get("key") else "")
         visible_fields = None if scale is None else scale.seen
         key = str(data.get("key") or "") or build_label_key(
@@ -255,7 +255,7 @@ class _LabelReader:
             timestamp = _check_time(str(annotation.get("updated_at") or annotation.get("created_at") or ""))
             for part, value in _parse_results(annotation.get("result")):
                 if isinstance(part, tuple) and isinstance(answer, str) and part[1] > len(answer):
-                    raise BadValue("end", f"a place within the answer's {len(answer):,} characters", part[1])
+                    raise BadValue("end", f"a range within the answer's {len(answer):,} characters", part[1])
                 yield Label(key, part, question, normalize_value(question, value, scale), name, timestamp, guideline)
 
 
@@ -294,8 +294,8 @@ def _check_time(text: str) -> str:
     except (ValueError, OverflowError):
         raise BadValue("at", "a date or time in ISO 8601 such as 2026-01-31T12:00:00Z, or nothing", text) from None
     if moment > datetime.now(UTC) + MAX_CLOCK_AHEAD:
-        hint = "The latest label counts, so this one would win over every later one. Mend the time, or leave it out."
-        raise BadValue("at", "no time in the future", text, hint)
+        hint = "The latest label counts, so this one would override every later one. Fix the time, or omit it."
+        raise BadValue("at", "a time that is not in the future", text, hint)
     return text
 
 
@@ -303,7 +303,7 @@ def _parse_part(value: Any) -> Part:
     if isinstance(value, list | tuple):
         if len(value) == 2 and all(isinstance(bound, int) for bound in value):
             return parse_part(f"{value[0]}-{value[1]}")
-        raise BadValue("part", "two places such as [12, 40], a passage's number, or nothing", value)
+        raise BadValue("part", "a range such as [12, 40], the number of a passage, or nothing", value)
     return parse_part("" if value is None else str(value))
 
 

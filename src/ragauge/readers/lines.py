@@ -49,13 +49,13 @@ def _convert_to_utf8(path: Path, file: IO[bytes]) -> IO[bytes]:
     with file:
         raw = _read_packed(path, 0, lambda: file.read(MAX_WHOLE_BYTES + 1))
     if len(raw) > MAX_WHOLE_BYTES:
-        problem = f"a file in {encoding} may have {MAX_WHOLE_BYTES // 1024**2} MB."
+        problem = f"a file in {encoding} may have at most {MAX_WHOLE_BYTES // 1024**2} MB."
         raise DataError(problem, source=str(path), hint=TO_UTF8.format(encoding=encoding, name=path.name))
     try:
         return io.BytesIO(raw.decode(encoding).encode())
     except UnicodeDecodeError as error:
         problem = f"not valid {encoding} at byte {error.start + 1}: {error.reason}."
-        raise DataError(problem, source=str(path), hint="Copy it again; is it cut off?") from None
+        raise DataError(problem, source=str(path), hint="The file may be truncated. Copy it again.") from None
 
 
 def _open_zstd(path: Path) -> IO[bytes]:
@@ -67,9 +67,9 @@ def _open_zstd(path: Path) -> IO[bytes]:
         import pyarrow
     except ImportError:
         raise DataError(
-            "the file is packed with zstandard, which needs Python 3.14 or pyarrow.",
+            "the file is compressed with zstandard, which needs Python 3.14 or pyarrow.",
             source=str(path),
-            hint=f"Unpack it with: zstd -d FILE. Or install: {build_install_command('pandas')}",
+            hint=f"Decompress it with: zstd -d FILE. Or install: {build_install_command('pandas')}",
         ) from None
     return cast(IO[bytes], io.BufferedReader(pyarrow.input_stream(str(path), compression="zstd")))
 
@@ -79,7 +79,7 @@ def _read_packed(path: Path, n: int, read: Callable[[], bytes]) -> bytes:
     try:
         return read()
     except EOFError:
-        problem = f"the packed data ends early, after {n} whole lines: the file is cut off."
+        problem = f"the compressed data ends after {n} complete lines: the file is truncated."
         raise DataError(problem, source=str(path), hint="Copy or download it again.") from None
     except (OSError, zlib.error) as error:  # gzip.BadGzipFile is an OSError
         problem = f"cannot be read after line {n}: {error}."
@@ -103,10 +103,10 @@ def read_lines(path: Path) -> Iterator[tuple[int, str]]:
                 raw = raw.removeprefix(BOM)
             if len(raw) > MAX_LINE_BYTES:
                 raise DataError(
-                    f"the line is longer than {MAX_LINE_BYTES // 1024**2} MB, the most that one example may take.",
+                    f"the line is longer than {MAX_LINE_BYTES // 1024**2} MB, the maximum for one example.",
                     source=str(path),
                     line=n,
-                    hint="Is it one example a line?",
+                    hint="Check that the file has one example per line.",
                 )
             yield n, decode_line(path, n, raw)
 
@@ -117,9 +117,9 @@ def read_text(path: Path) -> str:
         raw = _read_packed(path, 0, lambda: file.read(MAX_WHOLE_BYTES + 1))
     if len(raw) > MAX_WHOLE_BYTES:
         raise DataError(
-            f"a JSON file that is not one object a line may have {MAX_WHOLE_BYTES // 1024**2} MB.",
+            f"a JSON file that is not one object per line may have at most {MAX_WHOLE_BYTES // 1024**2} MB.",
             source=str(path),
-            hint="Write one object a line, for example with: jq -c '.[]' FILE > FILE.jsonl",
+            hint="Write one object per line, for example with: jq -c '.[]' FILE > FILE.jsonl",
         )
     _refuse_utf16(path, raw[:64])
     return "".join(decode_line(path, n, line) for n, line in enumerate(io.BytesIO(raw.removeprefix(BOM)), 1))
@@ -178,9 +178,9 @@ def read_bytes(path: Path) -> bytes:
     except IsADirectoryError:
         raise DataError("expected a file, found a directory.", source=source) from None
     except PermissionError:
-        raise DataError("may not be opened: permission denied.", source=source) from None
+        raise DataError("cannot be opened: permission denied.", source=source) from None
     except (EOFError, OSError, zlib.error) as error:
-        raise DataError(f"the packed data is broken or cut short ({error}).", source=source) from None
+        raise DataError(f"the compressed data is corrupt or truncated ({error}).", source=source) from None
     content = content.removeprefix(BOM)
     if not content[:4096].strip() and not content.strip():
         raise DataError("the file is empty.", source=source)

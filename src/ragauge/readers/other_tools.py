@@ -120,7 +120,7 @@ OUTPUT_COLUMN = re.compile(r"^\[[^\]]+\] ")  # head of a column of the CSV: [pro
 GRADE_COLUMNS = frozenset({"Status", "Score", "Named Scores", "Grader Reason", "Comment"})  # beside each such column
 RESULT_COLUMNS = frozenset({"testIdx", "response", "gradingResult"})  # beside `vars`; version 2 counts no tests
 ERROR_REASON = 2  # failureReason of an error; 1 is an assertion that did not hold, whose text stands in `error` too
-SEPARATE_FILES_HINT = "Write a file for each: promptfoo eval --filter-providers NAME -o NAME.jsonl."
+SEPARATE_FILES_HINT = "Write a separate file for each: promptfoo eval --filter-providers NAME -o NAME.jsonl."
 VARIABLE_NAMES = {  # variables, beside those that have our names or another tool's
     "query": QUERY_KEYS,
     "query_id": list_field_names("query_id"),
@@ -158,7 +158,7 @@ def read_promptfoo_row(row: Row, system: str | None, known_systems: set[str]) ->
     if len(known_systems) > 1:
         raise BadValue(
             "provider",
-            "the same for all results, with one prompt",
+            "the same for all results if there is one prompt",
             ", ".join(sorted(known_systems)),
             SEPARATE_FILES_HINT,
         )
@@ -243,7 +243,7 @@ def read_ragchecker_row(row: Row, system: str | None) -> Row | None:
     """
     if not system:
         names = ", ".join(_get_model_name(row[system_column]) or system_column for system_column in SYSTEM_COLUMNS)
-        problem = "the file holds the answers of two systems."
+        problem = "the file has the answers of two systems."
         raise UsageError(f"{problem} Choose one with system=: model1, model2 or a name such as {names}.")
     system_column = (
         system
@@ -293,8 +293,8 @@ IDS = ("context.span_id", "context.trace_id")
 TEXTS = ("reference", "document", "context")  # what versions of Phoenix call a retrieved text
 DOCUMENT_COLUMNS = frozenset({"document_position", "document_score"})
 DOUBT_MESSAGE = (
-    "column {column} is read as the right answer. In a table of Phoenix it is what was retrieved: "
-    "--map passages={column}."
+    "column {column} is read as the reference answer. In a Phoenix table it has the retrieved "
+    "passages: --map passages={column}."
 )
 
 

@@ -56,8 +56,8 @@ class PassageRows:
         """That passages were joined; units are what the source's rows are called."""
         if self.joined:
             yield (
-                f"the passages of {format_count(self.joined, 'question')} stand in several {units}: joined in their "
-                "order."
+                f"the passages of {format_count(self.joined, 'question')} are spread over several "
+                f"{units} and joined in order."
             )
 
     def _is_continuation(self, previous: Row, row: Row) -> bool:

@@ -93,8 +93,8 @@ PASSAGE_MARKS = frozenset({*TEXT_MARKS, *DOC_KEYS, *PASSAGE_KEYS, "metadata", "n
 SIMPLE_KEYS = frozenset({"passage_id", "doc_id", "text", "score"})
 TRACED_KEYS = frozenset({"id", "content", "score"})  # as OpenInference names the same
 UNPAIRED_IDS_HINT = (  # one text of several ids: nobody says which part of it is whose
-    "If it is the text of all of them joined: --map retrieved_ids= reads the text alone, which a judge needs, and "
-    "--map passages= the ids alone, which labels name. A list of texts, one an id, gives both."
+    "If this is the text of all passages joined, --map retrieved_ids= reads only the text, which a judge needs, and "
+    "--map passages= reads only the ids, which labels need. A list of texts, one per id, gives both."
 )
 PASSAGES = "a text, a list of texts, or a list of objects with doc_id and text"
 
@@ -111,10 +111,10 @@ def parse_passages(value: Any, name: str, notes: Notes, ids: Any = None, ids_nam
     if value is not None:
         listed_passages = [value] if isinstance(value, (str, *OBJECT_TYPES)) else parse_list(value, name, PASSAGES)
     if ids is not None:
-        raw_ids = parse_list(decode_cell(ids, ids_name, notes), ids_name, "a list of ids, one a passage")
+        raw_ids = parse_list(decode_cell(ids, ids_name, notes), ids_name, "a list of ids, one per passage")
         doc_ids = [parse_identifier(doc_id, f"{ids_name}[{n}]", notes) for n, doc_id in enumerate(raw_ids)]
         if value is not None and len(doc_ids) != len(listed_passages):
-            expected = f"a list of {len(listed_passages)} ids, one a passage of {name}"
+            expected = f"a list of {len(listed_passages)} ids, one per passage of {name}"
             raise BadValue(ids_name, expected, doc_ids, UNPAIRED_IDS_HINT if isinstance(value, str) else "")
         listed_passages = [
             _add_id(item, doc_id) for item, doc_id in zip(listed_passages or [{}] * len(doc_ids), doc_ids, strict=True)
@@ -332,7 +332,7 @@ def _replace_id(old: Passage, passage_id: str) -> Passage:
     return Passage(passage_id, old.doc_id, old.text, old.score, old.span, old.hop, old.updated_at, old.superseded_by)
 
 
-QUOTE_HINT = "`ragauge component` finds quotes of JSON files; else write start = text.index(quote), and end."
+QUOTE_HINT = "`ragauge component` finds quotes in JSON files; otherwise compute start = text.index(quote), and end."
 
 
 def _parse_span(value: Any, name: str, notes: Notes, doc_id: str | None = None) -> Span:

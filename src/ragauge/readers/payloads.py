@@ -341,7 +341,7 @@ def _read_trace_row(row: Row, notes: Notes) -> Row:
     if passages is not None:
         out["passages"] = passages
     if row.get("state") == "ERROR":
-        out["error"] = "the trace ended in an error"
+        out["error"] = "the trace ended with an error"
     return out | {"expectations": expected or None, "latency_ms": row.get("execution_duration")}
 
 

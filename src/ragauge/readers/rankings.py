@@ -89,7 +89,7 @@ def _read_nested_frame(content: bytes, number: str, source: str) -> pl.DataFrame
     for query, documents in parsed.items():
         if not isinstance(documents, dict):
             preview = json.dumps(documents)[:40]
-            problem = f"query {query!r} must hold an object of document and {number}, found {preview}."
+            problem = f"query {query!r} must contain an object of document and {number}, found {preview}."
             raise DataError(problem, source=source)
         rows += [(query, doc, value) for doc, value in documents.items()]
     wrong = next((row for row in rows if isinstance(row[2], bool) or not isinstance(row[2], int | float)), None)
@@ -126,7 +126,7 @@ def _parse_object(line: str | bytes, source: str, number: int) -> dict[str, Any]
     try:
         parsed = json.loads(line)
     except (ValueError, RecursionError) as error:
-        problem = f"expected one JSON object a line, found something else ({error})."
+        problem = f"expected one JSON object per line, found something else ({error})."
         raise DataError(problem, source=source, line=number) from None
     if not isinstance(parsed, dict):
         raise DataError(f"expected a JSON object, found {type(parsed).__name__}.", source=source, line=number)
@@ -313,8 +313,8 @@ def _read_rows(folder: Path, labels: Path) -> Iterator[tuple[int, Row]]:
             yield n, {**(ours if isinstance(ours, Mapping) else {}), **fields}
     if missing:
         preview = ", ".join(repr(query_id) for query_id in sorted(missing)[:5])
-        problem = f"{len(missing)} labelled queries are not in {queries.name}: {preview}."
-        raise DataError(problem, source=str(labels), hint="Add their texts there, or take their labels out.")
+        problem = f"{len(missing)} labeled queries are not in {queries.name}: {preview}."
+        raise DataError(problem, source=str(labels), hint="Add their texts to that file, or remove their labels.")
 
 
 def _read_grades(path: Path) -> dict[str, dict[str, float]]:

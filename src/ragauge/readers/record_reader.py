@@ -292,7 +292,7 @@ class RecordReader:
         near = find_nearest_column(field, free)
         columns_note = f"found: {', '.join(columns[:20])}" + (f"; nearest: {near}" if near else "")
         columns_note += (
-            f"; {field} is read as {requested_fields[field]}, as asked"
+            f"; {field} is read as {requested_fields[field]}, as requested"
             if field in requested_fields and field in columns
             else ""
         )
@@ -300,7 +300,7 @@ class RecordReader:
         column = plan.get(field)
         if column is not None and row[column] is None:
             read = "" if column == field else f", read from {column!r},"
-            hint = f"Give it a value, or leave the {self.rows.unit} out. Other column? {hint}"
+            hint = f"Give it a value, or remove the {self.rows.unit}. To read another column: {hint}"
             raise self.rows.error(f"field {field!r}{read} is null or empty ({columns_note}).", n, hint)
         raise self.rows.error(f"no field {field!r} ({columns_note}).", n, hint)
 
@@ -314,12 +314,12 @@ class RecordReader:
         """Refuses a source without examples, and columns that the user named and no row has; then warns."""
         if not self.count:
             if self._systems:
-                problem = f"no row has an answer of the system {self.options.system!r}."
+                problem = f"no row has an answer from the system {self.options.system!r}."
                 raise self.rows.error(problem, hint=f"Systems: {', '.join(sorted(self._systems))}.")
-            raise self.rows.error("there is no example in it.")
+            raise self.rows.error("it contains no examples.")
         if self._marker is not None and not self._marker.n:
-            problem = f"no question is built as {self.options.context_marker!r} says."
-            raise self.rows.error(problem, hint=f"Write the form of the whole message: {CONTEXT_MARKER_EXAMPLE}.")
+            problem = f"no question matches the form {self.options.context_marker!r}."
+            raise self.rows.error(problem, hint=f"Give the form of the whole message: {CONTEXT_MARKER_EXAMPLE}.")
         for name in sorted(unseen):
             column_names = (key for keys in self._plans for key in keys if not isinstance(key, ColumnGroup))
             columns = list(dict.fromkeys(column_names))
@@ -343,27 +343,27 @@ class RecordReader:
         doubts = (phoenix.describe_doubt(plan.columns, self.options.named) for plan in self._plans.values())
         yield from dict.fromkeys(filter(None, doubts))
         if self.notes.passage_keys:
-            yield f"keys of passages not read: {', '.join(self.notes.passage_keys)}."
+            yield f"passage keys not read: {', '.join(self.notes.passage_keys)}."
         if cut := self.notes.previews.describe_cut():
             yield cut
         if self.notes.replaced:
-            yield f"{self.notes.replaced} texts held NUL or half a character (lone surrogate); replaced by U+FFFD."
+            yield f"{self.notes.replaced} texts contained NUL or half a character (lone surrogate), replaced by U+FFFD."
         for column, n in self.notes.unclear.items():
             yield (
-                f"{n} texts in {column} hold a | of their own beside those that deepeval joins them with: they may be "
-                "parted wrongly. Save as JSON, which keeps lists."
+                f"{n} texts in {column} contain a | besides those that deepeval joins them with, and "
+                "may be split wrongly. Save as JSON, which keeps lists."
             )
         if self._ahead.not_understood:
             yield (
-                f"{self._ahead.not_understood}: how they cite is not understood, and none is read. Give the passages "
-                "the ids that are cited (doc_id, passage_id), or the answers a field citations."
+                f"{self._ahead.not_understood}: the citation style was not recognized, so no citations are read. "
+                "Give the passages the cited ids (doc_id, passage_id), or add a field citations to the answers."
             )
         if prompts := self._prompts.describe_problem():
             yield prompts
         if shared := sum(n for n in self._openings.values() if n > 1):
             yield (
-                f"{shared} examples begin like another's conversation, and nothing says which belong together: they "
-                "count as independent. Name them: --map cluster=COLUMN."
+                f"{shared} examples start with the same conversation as another one, but no column says which belong "
+                "together, so they count as independent. Name the column: --map cluster=COLUMN."
             )
         yield from self.notes.warnings()
         yield from self.parting.warnings()

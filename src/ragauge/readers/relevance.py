@@ -49,7 +49,7 @@ def _check_grades(judged_items: Iterable[Relevant], name: str) -> tuple[Relevant
     for judged_item in judged_items:
         if grades.setdefault(judged_item.doc_ids, judged_item.grade) != judged_item.grade:
             both = f"{grades[judged_item.doc_ids]:g} and {judged_item.grade:g}"
-            raise BadValue(f"{name} of {', '.join(judged_item.doc_ids)}", "one grade a document", both)
+            raise BadValue(f"{name} of {', '.join(judged_item.doc_ids)}", "one grade per document", both)
     return tuple(Relevant(doc_ids, grade) for doc_ids, grade in grades.items())
 
 
@@ -166,12 +166,12 @@ class LabelSplitter:
         for column, n in self.parted.items():
             yield (
                 f"{format_count(n, 'text')} in {column} read as several ids, such as {self.first[column, True]!r}. "
-                "An id that holds , ; or | itself is kept whole in a JSON list."
+                "To keep an id that contains , ; or | whole, use a JSON list."
             )
         for column, n in self.kept.items():
             yield (
                 f"{format_count(n, 'text')} in {column} read as one id{'' if n == 1 else ' each'}, such as "
-                f"{self.first[column, False]!r}, which may name several. Write several ids as a JSON list."
+                f"{self.first[column, False]!r}, which may contain several. Write several ids as a JSON list."
             )
 
 

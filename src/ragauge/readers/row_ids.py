@@ -72,8 +72,8 @@ class RowIds:
         if len(examples) < 2:
             return examples[0].query_id if examples else base
         if any(replace(example, query_id=examples[0].query_id) != examples[0] for example in examples):
-            problem = f"no query_id, and the set asks its question {len(examples)} times with different labels."
-            raise self._rows.error(problem, n, "Which one it answers is not known: give both files a query_id.")
+            problem = f"no query_id, and the set has its question {len(examples)} times with different labels."
+            raise self._rows.error(problem, n, "Add a query_id to both files to show which one it answers.")
         self._copies[base, repeat] += 1
         return examples[min(self._copies[base, repeat], len(examples)) - 1].query_id
 
@@ -82,7 +82,7 @@ class RowIds:
         content = hash((example.query, response.answer if twice and response else None))
         first = self._asked.setdefault(example.query_id, (content, n))
         if first[0] != content:
-            problem = f"query_id {example.query_id!r} stands on {self._rows.unit} {first[1]} with another query."
+            problem = f"query_id {example.query_id!r} is on {self._rows.unit} {first[1]} with a different query."
             raise self._rows.error(problem, n, "Give every query its own query_id.")
         if twice and first[1] != n:
             return True
@@ -95,17 +95,17 @@ class RowIds:
         if first_line == n:
             return
         if derived:
-            problem = f"the same query as on {self._rows.unit} {first_line}, and neither has a query_id."
+            problem = f"this query is also on {self._rows.unit} {first_line}, and neither has a query_id."
             raise self._rows.error(problem, n, "Add a field query_id, or use --map query_id=COLUMN.")
-        problem = f"query_id {query_id!r} stands on {self._rows.unit} {first_line} already."
+        problem = f"query_id {query_id!r} is already on {self._rows.unit} {first_line}."
         hint = "Give every example its own query_id, or number several answers to one question with repeat (0, 1, …)."
         if self._passage_rows.number:
             column = self._passage_rows.number
             hint = f"If {column} numbers the answers to a question: --map repeat={column}."
         elif column := self._passage_rows.text:
             hint += (
-                f" If each row holds one passage: --map passages={column}; rows that follow each other and agree in "
-                "all else are joined."
+                f" If each row holds one passage: --map passages={column}; consecutive rows that are "
+                "otherwise equal are joined."
             )
         raise self._rows.error(problem, n, hint)
 
@@ -113,10 +113,9 @@ class RowIds:
         """That ids were made for questions that stand there several times."""
         if self._repeated:
             yield (
-                f"{format_count(self._repeated, 'question')} without query_id asked before: each is an example of "
-                "its own, "
-                f"named by its order, such as {self._first_copy!r}. Another order of the {self._rows.units} swaps such "
-                "names; a query_id of your own does not."
+                f"{format_count(self._repeated, 'question')} without query_id repeated: each is a separate example, "
+                f"named by its order, such as {self._first_copy!r}. These names change if the {self._rows.units} are "
+                "reordered; your own query_id does not."
             )
 
 
@@ -213,9 +212,9 @@ class NamedTexts:
     def notice(self) -> str:
         """What is read from which of the two."""
         if self.match == "none":
-            ids = f"without ids: {self.names} holds names alone, and not one for each text."
+            ids = f"without ids: {self.names} has only names, and not one for each text."
         else:
-            ids = f"their ids from {self.names}, which holds names alone."
+            ids = f"their ids from {self.names}, which has only names."
         return f"the passages are read from {self.texts}, {ids}"
 
     def list_ids(self, row: Row) -> list[Any] | None:

@@ -21,7 +21,7 @@ from ragauge.readers.traces.normalize import read_traces
 from ragauge.readers.traces.spans import is_batch
 
 ACCEPTED = (
-    "Accepted: .jsonl, .json, .csv, .tsv (each also packed as .gz or .zst), .parquet, .xlsx, traces (OTLP/JSON), "
+    "Accepted: .jsonl, .json, .csv, .tsv (each may be compressed as .gz or .zst), .parquet, .xlsx, traces (OTLP/JSON), "
     "a BEIR folder (queries.jsonl, qrels/), a polars or pandas DataFrame, an Arrow table, a list of dictionaries, "
     "a dictionary of columns or of questions by category, a Hugging Face data set."
 )
@@ -35,7 +35,7 @@ ENDINGS: Mapping[str, Callable[[Path], Rows]] = {
 }
 BUILT_IN_ENDINGS = frozenset({*ENDINGS, ".parquet", ".xlsx"})
 MAX_SHOWN_IDS = 5
-PAGE = ("an HTML page, and holds no data", "Is it the page of an error or a login? Download the file itself.")
+PAGE = ("an HTML page, not data", "It may be an error or login page. Download the file itself.")
 NON_DATA_SIGNS = (  # how files begin that are taken for data by mistake, what they are, what to do
     (b"<!doctype html", *PAGE),
     (b"<html", *PAGE),
@@ -45,7 +45,7 @@ NON_DATA_SIGNS = (  # how files begin that are taken for data by mistake, what t
     (b"SQLite format 3", "an SQLite database", ACCEPTED),
     (
         b"version https://git-lfs.github.com/",
-        "a pointer of Git LFS, and not the data that it stands for",
+        "a Git LFS pointer, not the data itself",
         "Fetch the data with: git lfs pull",
     ),
 )
@@ -216,15 +216,15 @@ def _match_responses(
             f"{query_id!r} ({answers.rows.unit} {n})" for query_id, n in list(unknown.items())[:MAX_SHOWN_IDS]
         )
         more = f" and {len(unknown) - MAX_SHOWN_IDS} more" if len(unknown) > MAX_SHOWN_IDS else ""
-        problem = f"query_ids that the set does not have: {preview}{more}."
+        problem = f"these query_ids are not in the set: {preview}{more}."
         if on_unknown == "error":
-            hint = "Do the files belong together? Give the set that was answered, or take these lines out."
+            hint = "Check that the files belong together. Give the set that was answered, or remove these lines."
             raise answers.rows.error(problem, hint=hint)
-        warn(f"{source}: {problem} Their responses are left out.")
+        warn(f"{source}: {problem} Their responses are skipped.")
     if other_query:
         warn(
-            f"{source}: {len(other_query)} responses carry another query than the set under the same query_id "
-            f"(first: {answers.rows.unit} {other_query[0]}). The set's is used."
+            f"{source}: {len(other_query)} responses have a different query than the set for the "
+            f"same query_id (first: {answers.rows.unit} {other_query[0]}). The query of the set is used."
         )
     for query_id, record in examples.items():
         if query_id not in answered:
@@ -302,11 +302,11 @@ def _read_file(path: Path, *, without_retrieval: bool = False) -> Rows:
     if any(QUERY_NAMES & {to_snake_case(cell) for cell in first.split(mark)} for mark in tabular.DELIMITERS):
         return tabular.read_csv(path)
     trec = len(first.split()) in (4, 6)
-    hint = "TREC runs and qrels are read by: ragauge retrieval QRELS RUN." if trec else ACCEPTED
+    hint = "To read TREC runs and qrels: ragauge retrieval QRELS RUN." if trec else ACCEPTED
     if (more := list_entry_points("ragauge.readers")) and not trec:
         hint += f" Installed packages read: {', '.join(sorted(more))}."
     preview = f"{first[:40]!r}" + ("…" if len(first) > 40 else "")
-    raise DataError(f"the format is not known (ending {ending!r}, first line {preview}).", source=str(path), hint=hint)
+    raise DataError(f"unknown format (extension {ending!r}, first line {preview}).", source=str(path), hint=hint)
 
 
 def _find_plugin_reader(path: Path) -> str:
@@ -335,7 +335,7 @@ def _read_plugin_rows(path: Path, name: str) -> Iterator[tuple[int, Row]]:
 
 def _build_open_error(path: Path, error: OSError) -> DataError:
     if isinstance(error, PermissionError):
-        return DataError("may not be opened: permission denied.", source=str(path))
+        return DataError("cannot be opened: permission denied.", source=str(path))
     from difflib import get_close_matches
 
     neighbors = [file.name for file in path.parent.iterdir()] if path.parent.is_dir() else []

@@ -34,17 +34,13 @@ def _read_csv_rows(path: Path) -> Iterator[tuple[int, Row]]:
     if first is None:
         empty = next(read_lines(path), None) is None
         problem = "the file is empty." if empty else "the file has only blank lines."
-        raise DataError(problem, source=name, hint="Expected a header with a column query, then one example a row.")
+        raise DataError(problem, source=name, hint="Expected a header with a column query, then one example per row.")
     reader = csv.reader(_chain_lines(first, text), delimiter=_detect_delimiter(first), strict=True)
     header = [cell.strip() for cell in _read_cells(reader, name, 1) or []]
     twice = sorted({cell for cell in header if cell and header.count(cell) > 1})
     if twice:
-        hint = (
-            other_tools.SEPARATE_FILES_HINT
-            if other_tools.is_promptfoo(header)
-            else "Rename one of them, or leave it out."
-        )
-        problem = f"the column {twice[0]!r} stands twice in the header."
+        hint = other_tools.SEPARATE_FILES_HINT if other_tools.is_promptfoo(header) else "Rename or remove one of them."
+        problem = f"the column {twice[0]!r} appears twice in the header."
         raise DataError(problem, source=name, line=1, unit="row", hint=hint)
     n = 1
     while (cells := _read_cells(reader, name, n + 1)) is not None:
@@ -57,7 +53,7 @@ def _read_csv_rows(path: Path) -> Iterator[tuple[int, Row]]:
                 source=name,
                 line=n,
                 unit="row",
-                hint="Cells that hold the delimiter, a quote or a line break have to be quoted.",
+                hint="Quote cells that contain the delimiter, a quote or a line break.",
             )
         yield n, {column: cell or None for column, cell in zip(header, cells, strict=True) if column}
 
@@ -73,7 +69,7 @@ def _read_cells(reader: Iterator[list[str]], source: str, n: int) -> list[str] |
     try:
         return next(reader, None)
     except csv.Error as error:
-        problem = "a quoted cell never ends" if "unexpected end" in str(error) else str(error)
+        problem = "a quoted cell is never closed" if "unexpected end" in str(error) else str(error)
         raise DataError(
             f"not valid CSV: {problem}.",
             source=source,
@@ -104,7 +100,7 @@ def _read_parquet_rows(path: Path) -> Iterator[tuple[int, Row]]:
             batch = frame.slice(start, BATCH_SIZE_ROWS).collect()
         except (pl.exceptions.PolarsError, OSError) as error:
             problem = f"not a readable Parquet file: {str(error).splitlines()[0]}."
-            raise DataError(problem, source=str(path), hint="Write it again; is it cut off?") from None
+            raise DataError(problem, source=str(path), hint="The file may be truncated. Write it again.") from None
         if batch.is_empty():
             return
         yield from enumerate(batch.iter_rows(named=True), start + 1)
@@ -224,10 +220,10 @@ def read_workbook(path: Path) -> Rows:
     """
     name = str(path)
     if not _is_workbook(path):
-        raise DataError("a zip archive cannot be read.", source=name, hint="Unpack it, and give the file in it.")
+        raise DataError("a zip archive cannot be read.", source=name, hint="Extract the file and give that.")
     engine = next((engine for engine in ENGINES if find_spec(engine)), None)
     if engine is None:
-        problem = "an Excel workbook is read by openpyxl or fastexcel, and neither is installed."
+        problem = "reading an Excel workbook needs openpyxl or fastexcel, and neither is installed."
         raise DataError(problem, source=name, hint="Install one: pip install openpyxl. Or save the sheet as CSV.")
     remarks: list[str] = []
     sheets = _read_openpyxl(path) if engine == "openpyxl" else _read_fastexcel(path)
@@ -237,7 +233,7 @@ def read_workbook(path: Path) -> Rows:
     (title, cells), *others = filled
     if others:
         left_out = ", ".join(repr(other) for other, _ in others)
-        remarks.append(f"read the sheet {title!r}; left out: {left_out}. Save a sheet of its own as CSV to read it.")
+        remarks.append(f"read the sheet {title!r}; skipped: {left_out}. To read another sheet, save it as CSV.")
     return Rows(name, _build_sheet_rows(cells, name), unit="row", cells=True, blank="empty cell", remarks=remarks)
 
 
@@ -247,7 +243,7 @@ def _is_workbook(path: Path) -> bool:
             return SHEETS in archive.namelist()
     except zipfile.BadZipFile as error:
         problem = f"not a readable zip archive or workbook: {error}."
-        raise DataError(problem, source=str(path), hint="Copy it again; is it cut off?") from None
+        raise DataError(problem, source=str(path), hint="The file may be truncated. Copy it again.") from None
 
 
 def _read_openpyxl(path: Path) -> Iterator[tuple[str, list[tuple[Any, ...]]]]:
@@ -270,8 +266,8 @@ def _build_sheet_rows(cells: list[tuple[Any, ...]], source: str) -> Iterator[tup
     header = ["" if value is None else str(value).strip() for value in cells[first]]
     twice = sorted({name for name in header if name and header.count(name) > 1})
     if twice:
-        problem = f"the column {twice[0]!r} stands twice in the header."
-        raise DataError(problem, source=source, line=first + 1, unit="row", hint="Rename one of them, or leave it out.")
+        problem = f"the column {twice[0]!r} appears twice in the header."
+        raise DataError(problem, source=source, line=first + 1, unit="row", hint="Rename or remove one of them.")
     for n, row in enumerate(cells[first + 1 :], first + 2):
         dated = (value.isoformat() if isinstance(value, date | time) else value for value in row)
         values = [None if value == "" else value for value in dated]

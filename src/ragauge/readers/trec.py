@@ -146,7 +146,7 @@ def match_columns(
             found_columns = ", ".join(spelled.values()) or "nothing"
             valid_names = ", ".join(names)
             raise DataError(
-                f"no column {ours!r} (found: {found_columns}).", source=source, hint=f"It may be called {valid_names}."
+                f"no column {ours!r} (found: {found_columns}).", source=source, hint=f"Accepted names: {valid_names}."
             )
         selected[ours] = theirs
     return selected
@@ -286,7 +286,7 @@ def parse_qrels(content: bytes, source: str) -> pl.DataFrame:
             f"expected four fields (query, iteration, document, grade), found {n}.",
             source=source,
             line=bad_line["line"],
-            hint="This looks like a run: the labels come first, then the run." if run else "",
+            hint="This looks like a run. Give the labels first, then the run." if run else "",
         )
     return build_qrels_table(fields.rename({"1": "query_id", "2": "doc_id", "3": "grade"}), source, "line")
 
@@ -350,6 +350,6 @@ def _parse_any_run(content: bytes, source: str) -> pl.DataFrame:
             f"expected six fields (query, Q0, document, rank, score, tag), found {n}.",
             source=source,
             line=bad_line["line"],
-            hint="This looks like qrels: the labels come first, then the run." if n == 4 else "",
+            hint="This looks like qrels. Give the labels first, then the run." if n == 4 else "",
         )
     return fields.rename(RUN_COLUMNS)

@@ -36,7 +36,7 @@ from ragauge.readers.traces.verdicts import (
 )
 
 UNION, LAST, SPAN = "union", "last", "span:"  # whose documents are the passages
-NO_SEARCH = "no retrieval in it"
+NO_SEARCH = "no retrieval in the trace"
 ANSWERED_WITHOUT_RETRIEVAL = "answered without retrieval"  # what `without_retrieval` reads
 MAX_WEIGHT = 1e6  # requests that a sampled one can stand for; who keeps one of more than a million has none to score
 SAMPLING_THRESHOLD = re.compile(r"(?:^|;)th:([0-9a-f]{1,14})(?:;|$)")
@@ -72,7 +72,7 @@ def build_rows(
 
     >>> alone = TraceSpan("5" * 32, "6" * 16, attributes={"openinference.span.kind": "EMBEDDING"})
     >>> [one.reason for one in build_rows([alone])]
-    ['no retrieval in it']
+    ['no retrieval in the trace']
     """
     trace_id = spans[0].trace_id
     if any(span.resource.get("service.name") == OWN_SERVICE for span in spans):
@@ -81,7 +81,7 @@ def build_rows(
     spans = adopt_orphans(spans)
     trace_requests = find_requests(spans)
     if not trace_requests:
-        yield ExcludedTrace(trace_id, "no step that any known instrumentation describes")
+        yield ExcludedTrace(trace_id, "no step from a known instrumentation")
     if verdicts is None:
         verdicts = [verdict for span in spans for verdict in read_verdicts(span)]
     verdicts_by_request = placed(trace_requests, spans, verdicts)
@@ -134,7 +134,7 @@ def _build_row(request: Request, spans: Sequence[TraceSpan], which: str) -> Row:
     passages, candidates = _find_passages(request, which, missing)
     answer = _find_answer(request)
     if answer is None:
-        missing["answer"] = "no step of the trace records one"
+        missing["answer"] = "no step of the trace recorded it"
     steps = [node.step for node in request.iterate_nodes()]
     return {
         "query_id": request.query_id,
@@ -262,15 +262,13 @@ def _compute_weight(state: str, missing: dict[str, str]) -> float:
         return 1.0
     n_sampled = 16**14 - int(match[1].ljust(14, "0"), 16)  # of 2^56 random numbers
     if n_sampled * MAX_WEIGHT < 16**14:
-        missing["weight"] = f"th:{match[1]} keeps fewer than one request in {MAX_WEIGHT:,.0f}; it counts as one"
+        missing["weight"] = f"th:{match[1]} samples fewer than one request in {MAX_WEIGHT:,.0f}; it counts as one"
         return 1.0
     return 16**14 / n_sampled
 
 
-WITHOUT_RETRIEVAL_HINT = (
-    "--without-retrieval reads answers before which nothing was searched, such as calls of a model alone."
-)
-READABLE_HINT = "Readable are spans of OpenInference, OpenLLMetry, OpenTelemetry GenAI, Langfuse, MLflow and Haystack."
+WITHOUT_RETRIEVAL_HINT = "--without-retrieval also reads answers without a search, such as plain model calls."
+READABLE_HINT = "Supported spans: OpenInference, OpenLLMetry, OpenTelemetry GenAI, Langfuse, MLflow and Haystack."
 
 
 def read_traces(batches: Rows, *, without_retrieval: bool = False) -> Rows:
@@ -301,12 +299,13 @@ def _read_trace_rows(batches: Rows, remarks: list[str], *, without_retrieval: bo
                 yield n, row
     if excluded:
         remarks.append(
-            f"{format_count(excluded.total(), 'trace')} left out as no answers of a RAG: {_format_reasons(excluded)}."
+            f"{format_count(excluded.total(), 'trace')} skipped (no answer of a RAG system): "
+            f"{_format_reasons(excluded)}."
         )
     if excluded[ANSWERED_WITHOUT_RETRIEVAL] and not without_retrieval:
         remarks.append(WITHOUT_RETRIEVAL_HINT)
     if not n_read:
-        problem = f"no trace in it is an answer of a RAG, of {len(traces)}."
+        problem = f"no answer of a RAG system among {format_count(len(traces), 'trace')}."
         raise batches.error(" ".join([problem, *remarks]), hint=READABLE_HINT)
 
 

@@ -158,7 +158,7 @@ def _parse_id(value: Any, name: str, form: re.Pattern[str], digits: int) -> str:
     """Ids are hexadecimal in OTLP/JSON; a general writer of protobuf makes base64 of them."""
     if isinstance(value, str) and form.fullmatch(value.lower()):
         return value.lower()
-    raise BadSpan(f"{name} must be {digits} hexadecimal digits and not all 0, got {describe_value(value)}")
+    raise BadSpan(f"{name} must be {digits} hexadecimal digits, not all 0, got {describe_value(value)}")
 
 
 def _find_error(status: Any, events: tuple[Event, ...]) -> str:
@@ -175,7 +175,7 @@ def describe_failure(message: str, events: Sequence[Event]) -> str:
         exception_text = ": ".join(str(part) for part in parts if part)
         if exception_text:
             return exception_text
-    return message or "the span ended in an error"
+    return message or "the span ended with an error"
 
 
 def _parse_whole_number(value: Any) -> int:
@@ -189,7 +189,7 @@ def _parse_whole_number(value: Any) -> int:
 def _parse_attributes(value: Any, depth: int = 0) -> dict[str, Any]:
     """A list of {key, value} as an object."""
     if value is not None and not isinstance(value, list):
-        raise BadSpan(f"attributes must be a list of key and value, got {describe_value(value)}")
+        raise BadSpan(f"attributes must be a list of keys and values, got {describe_value(value)}")
     return {
         str(item.get("key")): _parse_value(item.get("value"), depth)
         for item in _list_objects(value)
