@@ -94,7 +94,7 @@ def test_long_prompts_alone_fail(store: str) -> None:
     assert {found[place][0] for place in found if place[0] == "long"} == {"failed"}
     assert {found[place] for place in found if place[0] != "long"} == {("scored", 1.0), ("scored", 0.5)}
     said = card.to_text() if hasattr(card, "to_text") else card.to_markdown()
-    assert "3 of 9 questions about responses lack a verdict (33.3%). Most common reason: cut: the server" in said
+    assert "3 of 9 judge questions have no verdict (33.3%). Most common reason: cut: the server" in said
 
 
 def test_a_number_of_tokens_that_looks_like_a_limit_is_asked_about_once(store: str) -> None:
@@ -175,7 +175,7 @@ def test_support_that_never_names_a_sentence_fails(store: str) -> None:
         assert len(server.requests) == 5
     (row,) = card.to_polars().filter(metric="faithfulness").iter_rows(named=True)
     assert (row["status"], row["low"], row["high"]) == ("failed", 0.0, 1.0)
-    assert "the judge said supported or contradicted but named no sentence that shows it" in row["reason"]
+    assert "the judge said supported or contradicted but did not name a sentence that shows it" in row["reason"]
 
 
 def test_quotes_stand_for_their_sentences(store: str) -> None:
@@ -222,7 +222,7 @@ NO_CHOICE = {"id": "1", "object": "chat.completion", "created": 1, "model": "m",
 @pytest.mark.parametrize(
     ("provider", "body", "why"),
     [
-        ("openai-chat", NO_CHOICE, "the server's reply holds no choices"),
+        ("openai-chat", NO_CHOICE, "the server's reply has no choices"),
         ("openai", NO_CHOICE, "the server's reply is not what openai sends: TypeError: "),
         (
             "openai-chat",
@@ -320,5 +320,5 @@ def test_a_wrong_key_names_its_variable(store: str, named: bool, monkeypatch: py
         with pytest.raises(JudgeError) as caught:
             judged(server, store, rows(1, 1), judge=judge)
     key = "HOUSE_KEY" if named else "OPENAI_API_KEY"
-    assert f"The key that was sent is that of {key}: set {key} to one that holds there." in str(caught.value)
+    assert f"The key came from {key}: set {key} to a key that is valid there." in str(caught.value)
     assert "a-secret" not in str(caught.value)

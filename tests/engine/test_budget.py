@@ -47,7 +47,7 @@ def test_least_output_is_taken_where_the_usual_does_not_fit() -> None:
     assert held.output == 1_500
     budget.release(held)
     budget.record_cost(NAME, ask("a"), Usage(0, 1_400))
-    with pytest.raises(BudgetReached, match=r"1400.0000 spent, the next call may cost"):
+    with pytest.raises(BudgetReached, match=r"1400.0000 spent, and the next call may cost"):
         budget.reserve(NAME, ask("a"))
     budget.reserve(NAME, Ask("chat", "cover_aspects", 1, (("user", ""),)))  # another question's outputs are not known
     assert budget.holders == 1

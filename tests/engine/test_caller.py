@@ -106,7 +106,7 @@ def test_retries_wait_longer_each_time_and_at_least_as_asked() -> None:
 
 @pytest.mark.parametrize(
     ("trouble", "remedy"),
-    [("too_long", ". Name a model or server that takes longer prompts."), ("refused", ""), ("client", "")],
+    [("too_long", ". Use a model or server with a longer context."), ("refused", ""), ("client", "")],
 )
 def test_what_cannot_help_is_not_tried_again(trouble: Any, remedy: str) -> None:
     """A refusal of this one ask fails at once, with its reason, unstored; the next ask is not hurt."""
@@ -171,7 +171,7 @@ def test_a_pause_of_a_day_ends_the_run_instead_of_sleeping() -> None:
         caller, _, _ = caller_of(Scripted(always(0.0, lambda: refused(86_400))))
         await caller.answer([(NAME, ask("a"))], P)
 
-    with pytest.raises(JudgeError, match=r"come back in 86,400 s.*goes on from there"):
+    with pytest.raises(JudgeError, match=r"retry in 86,400 s.*to resume"):
         run(main())
 
 

@@ -226,7 +226,8 @@ def test_come_back_tomorrow_ends_the_run(store: Store) -> None:
 
 
 @pytest.mark.parametrize(
-    ("status", "said"), [(401, "auth: HTTP 401"), (404, "not_found: HTTP 404"), (200, "unreadable: neither answer nor")]
+    ("status", "said"),
+    [(401, "auth: HTTP 401"), (404, "not_found: HTTP 404"), (200, "unreadable: it returned neither an answer nor")],
 )
 def test_wrong_service_ends_the_run_at_once(store: Store, status: int, said: str) -> None:
     """A service that does not let us in, is not there, or returns something else is one error, not a failure each."""
@@ -248,7 +249,7 @@ def test_run_that_ends_prints_no_trace(store: Store, later: int, caplog: pytest.
                 await asyncio.sleep(0)
             raise SystemTrouble("unreadable", "it returned null")
 
-    with pytest.raises(SystemFailed, match="cannot be asked"):
+    with pytest.raises(SystemFailed, match="cannot be called"):
         collected(store, Wrong("wrong"), n=4)
     gc.collect()
     assert "never retrieved" not in caplog.text
@@ -258,7 +259,7 @@ def test_nobody_listens(store: Store) -> None:
     """A refused connection ends the run and says so."""
     with FlakyService() as service:
         url = service.url
-    with pytest.raises(SystemFailed, match="cannot be asked: connection: ConnectError"):
+    with pytest.raises(SystemFailed, match="cannot be called: connection: ConnectError"):
         collected(store, url, n=20)
 
 

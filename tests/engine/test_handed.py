@@ -47,7 +47,7 @@ def test_labelled_passages(store: Store, labels: dict[str, Any], passages: tuple
     assert found.get("q") == passages
     assert bool(said) == (passages is None)
     if said:
-        assert "1 of 2 questions are left out" in said
+        assert "1 of 2 questions are skipped" in said
 
 
 @pytest.mark.parametrize("form", ["jsonl", "csv", "folder", "rows"])
@@ -86,7 +86,7 @@ def test_corpus_that_is_none(store: Store, tmp_path: Path) -> None:
     """A file without ids and texts, or that is not there, is an error with its name."""
     (tmp_path / "bad.jsonl").write_text('{"title": "x"}\n')
     asked = golden(Example("q", "?", relevant=(Relevant(("d1",)),)))
-    for name, said in (("bad.jsonl", "line 1: no document with id and text"), ("no.jsonl", "there is no such file")):
+    for name, said in (("bad.jsonl", "line 1: no document with an id and text"), ("no.jsonl", "there is no such file")):
         with pytest.raises(DataError, match=said):
             find_variant_passages("oracle", asked, store, corpus=tmp_path / name)
 
@@ -108,8 +108,8 @@ def test_none_and_another_runs(store: Store) -> None:
     assert find_variant_passages("closed_book", golden(*examples), store) == ({f"q{n}": () for n in range(4)}, "")
     found, said = find_variant_passages("replayed", golden(*examples), store, run_id=run.run_id)
     assert found == {"q0": (passage,), "q2": ()}
-    assert "2 of 4 questions are left out" in said
-    with pytest.raises(UsageError, match="not one question in common with the other run"):
+    assert "2 of 4 questions are skipped" in said
+    with pytest.raises(UsageError, match="no question in common with the other run"):
         find_variant_passages("replayed", golden(Example("other", "?")), store, run_id=run.run_id)
 
 

@@ -180,7 +180,7 @@ def test_wrong_facts_fail(store: Store) -> None:
 
     items = loaded(*list(records(1)))
     (one,) = run(store, items, Wrong(), [parse_metric("faithfulness")]).judged
-    assert one.measured[0].reason == "TypeError: verify_answer gives AnswerFacts, got CoverFacts"
+    assert one.measured[0].reason == "TypeError: verify_answer must return AnswerFacts, got CoverFacts"
     (one,) = run(store, items, Unstorable(), [parse_metric("faithfulness")]).judged
     assert one.measured[0].status == "failed"
     assert "DataError: AnswerFacts cannot be written" in one.measured[0].reason
@@ -249,7 +249,7 @@ def test_guessed_questions_use_vectors(store: Store) -> None:
 
 def test_chat_ask_without_a_model_fails_in_words() -> None:
     """An ask to a chat model is an error that says there is none."""
-    with pytest.raises(JudgeError, match="asks a chat model, and this judge has none"):
+    with pytest.raises(JudgeError, match="needs a chat model, and this judge has none"):
         EmbedAnswers()([Ask("chat", "verify_answer", 1, (("user", "?"),))])
 
 

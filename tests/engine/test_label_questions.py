@@ -20,7 +20,8 @@ from ragauge.engine.label_questions import (
     resolve_question,
 )
 from ragauge.judges.people import PeopleJudge
-from ragauge.metrics.catalogue import list_samples, parse_metric
+from ragauge.metrics.catalogue import parse_metric
+from ragauge.metrics.catalogue_entries import list_samples
 from ragauge.store.responses import StoredResponse
 
 
@@ -85,8 +86,8 @@ def test_choices_are_scores_of_the_metric(question: str) -> None:
 @pytest.mark.parametrize(
     ("question", "wrong"),
     [
-        ("score:latency", "no least and greatest value"),
-        ("score:tokens", "no least and greatest value"),
+        ("score:latency", "no minimum and maximum"),
+        ("score:tokens", "no minimum and maximum"),
         ("score:faithfullness", "faithfulness"),
         ("suport", "support"),
     ],
@@ -130,7 +131,7 @@ def test_peoples_scores_count_as_they_are() -> None:
         ("not_applicable", None),
     ]
     assert other is not None
-    assert other.reason == "nobody gave it a score of answer_contains"
+    assert other.reason == "no labels with a score of answer_contains"
 
 
 @pytest.mark.parametrize(
@@ -149,7 +150,7 @@ def test_all_labels_missing_is_not_applicable(question: str, metric: str) -> Non
     other = StoredResponse(2, example(), response(["d7"], "Another."))
     found = measure_from_labels(judge, parse_metric(metric), other)
     assert found is not None
-    assert (found.status, found.reason[:7]) == ("not_applicable", "nobody ")
+    assert (found.status, found.reason[:7]) == ("not_applicable", "no labe")
     assert measure_from_labels(None, parse_metric(metric), other) is None
 
 

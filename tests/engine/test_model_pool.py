@@ -150,7 +150,7 @@ def test_a_cancelled_run_keeps_its_replies_and_ends_quickly(store: Store) -> Non
         assert (outcome.pending, len(server.requests) - before) == (0, 24 - stored)
 
 
-@pytest.mark.filterwarnings("ignore:.*by another process or thread now")  # as it is here: told of one run twice
+@pytest.mark.filterwarnings("ignore:.*by another process or thread")  # as it is here: told of one run twice
 @pytest.mark.filterwarnings("ignore:.*is now another name for that run")  # and of its two names
 def test_two_runs_at_once_in_two_threads(tmp_path: Path) -> None:
     """Two threads evaluate with the same model object's kind, in one store and in two: scores are the same."""

@@ -114,7 +114,7 @@ def test_what_hangs_is_given_up() -> None:
     assert card["hangs"].failed == 12
     assert set(card["hangs"].reasons) == {
         "hangs did not return within 0.05 s",
-        "not called: 3 calls did not return within 0.05 s, so it was given up",
+        "not called: 3 calls did not return within 0.05 s, so it was abandoned",
     }
     assert 3 <= len(calls) <= 8
 

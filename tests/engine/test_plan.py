@@ -221,7 +221,7 @@ def test_misspelt_provider() -> None:
 def test_judge_that_takes_nothing(spec: str) -> None:
     """What follows a judge that takes nothing is refused with what to write."""
     head = spec.partition(":")[0]
-    with pytest.raises(UsageError, match=f"{head} takes nothing after it, got .{spec}.. Write --judge {head}"):
+    with pytest.raises(UsageError, match=f"{head} takes no options, got .{spec}.. Write --judge {head}"):
         build_judge(spec)
 
 

@@ -107,7 +107,7 @@ def test_faults_of_every_kind_are_mended(
 @each_provider
 @pytest.mark.parametrize(
     ("fault", "told"),
-    [("length", "cut off"), ("content_filter", "filter"), ("filtered_prompt", "filter"), ("too_long", "too_long")],
+    [("length", "truncated"), ("content_filter", "filter"), ("filtered_prompt", "filter"), ("too_long", "too_long")],
 )
 def test_what_asking_again_does_not_mend_fails_with_its_reason(
     model: str, path: str, fault: str, told: str, tmp_path: Path

@@ -102,7 +102,7 @@ def test_case_29_what_was_never_sent_is_dropped_and_logged(store: str, caplog: p
         assert len(server.requests) == 1
     assert (found["value"], found["denominator"]) == (1.0, 10)
     assert '"n": 11' in kept(store)[0]["text"]
-    assert caplog.messages == ["A verdict on P11 is dropped: it was not asked for."]
+    assert caplog.messages == ["A verdict on P11 was ignored because it was not requested."]
 
 
 def test_case_29_two_verdicts_on_one_number_are_none(store: str, caplog: pytest.LogCaptureFixture) -> None:
@@ -115,16 +115,16 @@ def test_case_29_two_verdicts_on_one_number_are_none(store: str, caplog: pytest.
         assert asked_about(server) == ["", "P3"]
     assert found["status"] == "failed"
     assert (found["low"], found["high"]) == (pytest.approx(0.9), pytest.approx(1.0))
-    assert "Two verdicts on P3 disagree: neither counts." in caplog.messages
+    assert "Two verdicts on P3 disagree, so neither counts." in caplog.messages
 
 
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        ("I can only score from 0 to 3: 3.", 'answered in prose: "I can only score from 0 to 3: 3."'),
-        ('{"passages": [{"n": 1, "relevant": tr', "answered in JSON that cannot be read: "),
-        ("", "answered with an empty text"),
-        ("3", 'answered in prose: "3"'),
+        ("I can only score from 0 to 3: 3.", 'answered with prose: "I can only score from 0 to 3: 3."'),
+        ('{"passages": [{"n": 1, "relevant": tr', "answered with JSON that cannot be read: "),
+        ("", "returned an empty reply"),
+        ("3", 'answered with prose: "3"'),
     ],
 )
 def test_cases_31_and_32_what_cannot_be_read_is_asked_once_more(store: str, text: str, why: str) -> None:
@@ -143,7 +143,7 @@ HALVES = ["", "P1, P2, P3, P4, P5", "P6, P7, P8, P9, P10"]
 def test_case_33_a_reply_that_is_always_cut_off_fails(store: str) -> None:
     """The finish reason length is seen and kept; both halves are asked for, and where they are cut off too it fails."""
     with FaultyServer({"length": 1.0}) as server:
-        found = score(unjudged(server, store, "context_precision", "cut off"), "context_precision")
+        found = score(unjudged(server, store, "context_precision", "truncated after"), "context_precision")
         assert asked_about(server) == HALVES
     assert (found["status"], found["low"], found["high"]) == ("failed", 0.0, 1.0)
     assert {reply["finish"] for reply in kept(store)} == {"length"}

@@ -119,7 +119,7 @@ def test_what_may_be_returned(returned: Any, answer: str | None, passages: tuple
         (42, "it returned number 42"),
         ((1, 2, 3), "it returned a list of 3"),
         ([{"score": 1.0}], r"passages\[0\] must be an object with doc_id or text"),
-        ({"foo": "bar"}, "neither answer nor passages in what it returned \\(an object with foo\\)"),
+        ({"foo": "bar"}, "it returned neither an answer nor passages \\(an object with foo\\)"),
         ({"answer": 3.5, "passages": 7}, "passages must be a text, a list of texts, or a list of objects"),
         (("a", [{"score": 1.0}]), r"passages\[0\] must be an object with doc_id or text"),
         ({"answer": "a", "latency_ms": -1}, "latency_ms"),
@@ -341,11 +341,11 @@ def test_class_is_made_with_its_arguments() -> None:
     system = find_system(Rag, {"arguments": {"k": 3}, "config": {"model": "m"}, "name": "three"})
     assert (system.name, system.config) == ("three", {"model": "m", "arguments": {"k": 3}})
     assert respond(Rag, arguments={"k": 3}).answer == "from 3"
-    with pytest.raises(UsageError, match="could not be made: TypeError"):
+    with pytest.raises(UsageError, match="could not be created: TypeError"):
         find_system(Rag, {"arguments": {"depth": 3}})
-    with pytest.raises(UsageError, match="arguments are for a class"):
+    with pytest.raises(UsageError, match="arguments need a class"):
         find_system(Rag(), {"arguments": {"k": 3}})
-    with pytest.raises(UnknownName, match=r"nearest: arguments.* only to be recorded goes into config"):
+    with pytest.raises(UnknownName, match=r"nearest: arguments.* Put values that are only recorded under config"):
         find_system(Rag, {"argument": {}})
     with pytest.raises(UnknownName, match="no passages_as 'texts'; nearest: text"):
         find_system(Rag, {"passages_as": "texts"})

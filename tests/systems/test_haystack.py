@@ -122,7 +122,7 @@ def test_retrieval_alone(store: Any) -> None:
         found = one_response(find_system(target), QUESTION)
         assert found.passages is not None
         assert (len(found.passages), found.answer, found.missing["answer"]) == (K, None, "retrieval only")
-    with pytest.raises(UsageError, match=r"query_embedding.*pipeline of text embedder and retriever"):
+    with pytest.raises(UsageError, match=r"query_embedding.*pipeline of the text embedder and the retriever"):
         find_system(InMemoryEmbeddingRetriever(store))
 
 
@@ -184,7 +184,9 @@ def hybrid(store: Any) -> Any:
 
 def test_what_the_graph_does_not_tell_is_named(store: Any) -> None:
     """Two ends with an answer, or an input not called like a question, need a setting, and the error says which."""
-    with pytest.raises(UsageError, match=r"more than one .* gives answer: model\.replies, other\.replies. Set answer"):
+    with pytest.raises(
+        UsageError, match=r"more than one .* returns answer: model\.replies, other\.replies. Set answer"
+    ):
         find_system(hybrid(store))
     system = find_system(hybrid(store), {"answer": "model"})
     found = one_response(system, QUESTION)
@@ -197,7 +199,7 @@ def test_what_the_graph_does_not_tell_is_named(store: Any) -> None:
     topic.add_component("prompt", PromptBuilder("{{ topic }}<context>x", required_variables=["topic"]))
     topic.add_component("model", Model())
     topic.connect("prompt.prompt", "model.prompt")
-    with pytest.raises(UsageError, match=r"needs prompt.topic. Say what each gets as inputs: \{prompt.topic"):
+    with pytest.raises(UsageError, match=r"needs prompt.topic. Set what each one receives, as inputs: \{prompt.topic"):
         find_system(topic)
     alone = find_system(topic, {"inputs": {"prompt.topic": "about {query}"}})
     assert (set(alone.variants), one_response(alone, "hubs").answer) == ({"own"}, "x")

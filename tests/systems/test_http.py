@@ -90,10 +90,12 @@ def test_scores_in_a_list_of_their_own() -> None:
     with FlakyService(respond=lambda _: reply) as service:
         found = respond(find_system(service.url, settings))
         reply["meta"] = {"relevance": [0.9]}
-        with pytest.raises(SystemTrouble, match=r"scores: .*expected one for each passage, got 1 and 2"):
+        with pytest.raises(SystemTrouble, match=r"scores: .*expected one per passage, got 1 and 2"):
             respond(find_system(service.url, settings))
     assert [(one.text, one.score) for one in found.passages or ()] == [("one", 0.9), ("two", 0.4)]
-    with pytest.raises(UsageError, match="scores: one for each passage; say with `passages` where these are"):
+    with pytest.raises(
+        UsageError, match="scores needs `passages`, the path of the passages, because there is one score per passage"
+    ):
         find_system("http://localhost/ask", {"answer": "$.a", "scores": "$.b"})
 
 
@@ -141,13 +143,13 @@ def test_secrets_come_from_the_environment_and_stay_out_of_the_record(monkeypatc
     ("settings", "said"),
     [
         ({"body": {"q": "{{qurey}}"}}, "no placeholder in body.q 'qurey'; nearest: query"),
-        ({"body": {"q": "always the same"}}, "the question stands nowhere in the request"),
-        ({"body": {"q": "{{query}}", "h": "so far: {{history}}"}}, "is a list and must stand alone"),
+        ({"body": {"q": "always the same"}}, "the request does not contain the question"),
+        ({"body": {"q": "{{query}}", "h": "so far: {{history}}"}}, "is a list and must be the whole value"),
         ({"body": {"q": "{{query}}", "p": "{{passages}}"}}, "no placeholder in body.p 'passages'"),
         ({"anwser": "$.a"}, "no setting of an HTTP system 'anwser'; nearest: answer"),
-        ({"answer": "$..text"}, "is not a path that is read here, at '..text'"),
-        ({"answer": "$.hits[?(@.x)]"}, "is not a path that is read here"),
-        ({"passage": {"text": "$.t"}}, "say with `passages` where they are"),
+        ({"answer": "$..text"}, "is not a supported path, at '..text'"),
+        ({"answer": "$.hits[?(@.x)]"}, "is not a supported path"),
+        ({"passage": {"text": "$.t"}}, "set `passages` to the path of the passages"),
         ({"passages": "$.p", "passage": {"txt": "$.t"}}, "no setting of passage 'txt'; nearest: text"),
         ({"method": "DELETE"}, "no method 'DELETE'"),
         ({"headers": ["X: y"]}, "headers: expected names with values"),
@@ -185,7 +187,7 @@ def test_reply_without_the_mapped_part_is_unreadable() -> None:
 
 def test_page_instead_of_json_is_unreadable() -> None:
     """A page with status 200 is named with its beginning."""
-    said = pytest.raises(SystemTrouble, match=r"not JSON but .*: <html>")
+    said = pytest.raises(SystemTrouble, match=r"expected JSON, got .*: <html>")
     with FlakyService(faults={"garbage": 1.0}) as service, said:
         respond(find_system(service.url))
 

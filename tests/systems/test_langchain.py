@@ -123,7 +123,7 @@ def test_a_retriever_in_a_function_cannot_be_replaced(retriever: Any) -> None:
     chain = RunnableLambda(lambda question: {"context": retriever.invoke(question), "answer": "Yes."})
     system = find_system(chain)
     assert one_response(system, "Is it?").answer == "Yes."
-    with pytest.raises(UsageError, match=r"RunnableLambda.* retrieves for itself.*one retriever in it.*generate"):
+    with pytest.raises(UsageError, match=r"RunnableLambda.* does its own retrieval.*exactly one retriever.*generate"):
         system.check_variant("oracle")
     both = RunnableParallel(context=retriever, more=retriever) | RunnableLambda(lambda _: "x")
     assert find_system(both).variants == {"own"}

@@ -97,7 +97,7 @@ def test_a_long_prompt_loses_whole_passages() -> None:
     model = Canned(ModelAnswer("Thirty days [1].", {"input": 90, "output": 5}, 0.01))
     found = generated(model, long, prompt_tokens=300)
     assert found.passages == PASSAGES
-    assert found.missing == {"passages": "1 of 3 passages did not fit into the prompt of 300 tokens"}
+    assert found.missing == {"passages": "1 of 3 passages did not fit in the prompt of 300 tokens"}
     assert "long tale" not in model.asked[0][1][1]
     assert (found.tokens, found.cost) == ({"input": 90, "output": 5}, 0.01)
     assert generated(model, PASSAGES, prompt_tokens=300).missing == {}
@@ -110,7 +110,7 @@ def test_a_cut_answer_is_said() -> None:
     """An answer that ended at the most tokens is kept as it is, and recorded as cut."""
     found = generated(Canned(ModelAnswer("The trial lasts", cut=True)), max_tokens=3)
     assert found.answer == "The trial lasts"
-    assert found.missing == {"answer": "cut off at 3 tokens"}
+    assert found.missing == {"answer": "truncated at 3 tokens"}
     assert found.tokens["input"] > 50  # counted here, since the model said none
     assert found.tokens["output"] == 3
 

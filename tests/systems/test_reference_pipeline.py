@@ -140,9 +140,9 @@ def test_unknown_retriever() -> None:
 
 def test_documents_that_cannot_be_indexed() -> None:
     """Two documents of one id, and documents without any text, are refused."""
-    with pytest.raises(DataError, match="doc_id 'lamps' stands for more than one document"):
+    with pytest.raises(DataError, match="more than one document has the doc_id 'lamps'"):
         ReferenceRag(SMALL, [*DOCUMENTS, DOCUMENTS[0]], embed)
-    with pytest.raises(DataError, match="1 documents hold no text to index"):
+    with pytest.raises(DataError, match="none of the 1 documents has text to index"):
         ReferenceRag(SMALL, DOCUMENTS[3:], embed)
 
 

@@ -115,7 +115,7 @@ def test_settings_are_checked() -> None:
         find_system(ByText(), {"embedd": "x"})
     with pytest.raises(UnknownName, match="distance"):
         find_system(ByText(), {"score": "distances"})
-    with pytest.raises(UsageError, match="a vector store does not answer"):
+    with pytest.raises(UsageError, match="a vector store does not generate answers"):
         find_system(ByText()).check_variant("oracle")
 
 

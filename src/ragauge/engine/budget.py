@@ -69,8 +69,8 @@ class Budget:
         """
         if self.most is not None and self.price(name, Usage(1, 1)) is None:
             raise RagaugeError(
-                f"--max-cost needs the price of {name}, and it is not known. Add it to the price table "
-                "(RAGAUGE_PRICES names the file), or leave --max-cost out."
+                f"--max-cost needs the price of {name}, which is unknown. Add it to the "
+                "price table (the file in RAGAUGE_PRICES), or omit --max-cost."
             )
 
     def reserve(self, name: ModelName, ask: Ask) -> Reservation:
@@ -93,10 +93,10 @@ class Budget:
                 break
             reservation = Reservation(cost, output or None)
         if reservation is None:
-            unsure = f", {self.unsure:.4f} may be billed for calls that said no tokens" if self.unsure else ""
+            unsure = f", {self.unsure:.4f} may be billed for calls that did not report tokens" if self.unsure else ""
             raise BudgetReached(
-                f"Stopped before --max-cost {self.most:.2f}: {self.spent:.4f} spent{unsure}, the next call may cost "
-                f"{cost:.4f}. What was paid for is kept."
+                f"Stopped before --max-cost {self.most:.2f}: {self.spent:.4f} spent{unsure}, and the next call may "
+                f"cost {cost:.4f}. Paid results are saved."
             )
         self.held += reservation.cost
         self.holders += 1

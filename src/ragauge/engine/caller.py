@@ -129,8 +129,8 @@ def suggest_smaller_parts(name: ModelName, ask: Ask, error: CallError) -> str:
     end = "" if str(error).endswith((".", "!")) else "."
     pack = ask.shared // 2 // MIN_PACK_CHARS * MIN_PACK_CHARS
     if pack < MIN_PACK_CHARS:  # there are no passages, or few
-        return f"{end} Name a model or server that takes longer prompts."
-    return f"{end} Or ask in smaller parts, with pack= in the judge's name: --judge {name},pack={pack}"
+        return f"{end} Use a model or server with a longer context."
+    return f"{end} Or send smaller parts, with pack= in the judge's name: --judge {name},pack={pack}"
 
 
 class Caller:
@@ -247,8 +247,8 @@ class Caller:
         """Raises where a model could not be reached, by other asks neither, as long as this one was tried."""
         if last.trouble == "unreachable" and self._answered.get(order.name, -1.0) < order.began:
             raise JudgeError(
-                f"{order.name} cannot be reached: {last}. Is the server running, and its URL right? What was "
-                "answered is kept; the same command goes on from there."
+                f"{order.name} cannot be reached: {last}. Check that the server is running and the URL is "
+                "correct. Answers so far are saved; run the same command to resume."
             )
 
     async def _attempt_reserved(self, order: PendingAsk, reservation: Reservation) -> Reply | CallError:
@@ -261,8 +261,8 @@ class Caller:
             unsure = outcome.usage is None if isinstance(outcome, Reply) else outcome.can_be_billed
             if isinstance(outcome, Reply) and not reservation.has_sent_limit(outcome):
                 raise JudgeError(
-                    f"{order.name} takes no bound on the tokens of a reply, so --max-cost cannot be kept. Leave "
-                    "--max-cost out; what was paid for is kept."
+                    f"{order.name} does not accept a token limit for replies, so --max-cost cannot "
+                    "be enforced. Omit --max-cost. Paid results are saved."
                 )
         finally:
             if task is not None:
@@ -359,10 +359,10 @@ class Caller:
             error.status == 403 and name in self._answered
         ):  # one text is forbidden
             key = find_key_variable(name) if error.trouble == "auth" and error.status is not None else ""
-            key_hint = f" The key that was sent is that of {key}: set {key} to one that holds there." if key else ""
-            raise JudgeError(f"{name} cannot be asked: {str(error).rstrip('.')}.{key_hint}") from error
+            key_hint = f" The key came from {key}: set {key} to a key that is valid there." if key else ""
+            raise JudgeError(f"{name} cannot be called: {str(error).rstrip('.')}.{key_hint}") from error
         if error.trouble == "rate_limited" and (error.retry_after or 0.0) > self._patience.total:
             raise JudgeError(
-                f"{name} asks to come back in {error.retry_after:,.0f} s: {error}. What was paid for is kept; the same "
-                "command goes on from there."
+                f"{name} asks to retry in {error.retry_after:,.0f} s: {error}. Paid results are saved; "
+                "run the same command to resume."
             ) from error

@@ -174,7 +174,7 @@ class _Collector:
         if len(self.held) >= MAX_HOPELESS_FAILURES:
             self.over = True
             self.held.clear()
-            raise SystemFailed(f"{self.asker.system.name} cannot be asked: {failure.error}")
+            raise SystemFailed(f"{self.asker.system.name} cannot be called: {failure.error}")
 
     def _release_held(self) -> list[tuple[SystemRequest, Response]]:
         failures, self.held = self.held, []
@@ -220,7 +220,7 @@ class _Collector:
         rate = self.done / max(seconds, 1e-9)
         seconds_left = (self.todo - self.done) / rate if rate > 0 else None
         total = self.todo if self.run_to_fill.total is None else self.run_to_fill.total
-        note = f"{self.asker.limiter.running:,} under way" + (f" · {self.failed:,} failed" if self.failed else "")
+        note = f"{self.asker.limiter.running:,} in progress" + (f" · {self.failed:,} failed" if self.failed else "")
         self.progress(
             Progress(total - self.todo + self.done, total, rate, seconds_left, 0, 0, seconds=seconds, note=note)
         )

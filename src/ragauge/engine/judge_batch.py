@@ -282,7 +282,7 @@ class QuestionBatch:
     @property
     def _require_judge(self) -> Judge:
         if self._work.judge is None:
-            raise ValueError("questions are asked, but there is no judge")
+            raise ValueError("the metrics need a judge, but there is none")
         return self._work.judge
 
     def _unpack_evidence(self, packed: PackedEvidence) -> tuple[Evidence, PackedEvidence]:
@@ -296,7 +296,7 @@ class QuestionBatch:
         if facts is None:
             return self._build_failure(question, key, outcome.reason)
         if not isinstance(facts, FACTS[question]):
-            type_error = f"TypeError: {question} gives {FACTS[question].__name__}, got {type(facts).__name__}"
+            type_error = f"TypeError: {question} must return {FACTS[question].__name__}, got {type(facts).__name__}"
             return self._build_failure(question, key, type_error)
         evidence = Evidence(
             key,
@@ -341,7 +341,9 @@ def _find_block_reason(question: str, response_work: ResponseWork) -> str | None
         return None if verified is None else verified.reason
     claims = verified.facts.claims if isinstance(verified.facts, AnswerFacts) else ()
     has_known_claim = not claims or any(claim.text is not None for claim in claims)
-    return None if has_known_claim else claims[0].reason or verified.reason or "no claim of the answer is known"
+    return (
+        None if has_known_claim else claims[0].reason or verified.reason or "the claims of the answer are not available"
+    )
 
 
 def _build_rankings(items: Sequence[StoredResponse]) -> list[Ranking | None]:

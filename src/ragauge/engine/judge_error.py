@@ -157,7 +157,9 @@ class _KnownLabels:
         more = f" and {len(others) - MAX_NAMED_FILES:,} more" if len(others) > MAX_NAMED_FILES else ""
         if not own_scores:
             return f", none of {self.of} ({file_names}{more})"
-        few = f"{format_count(len(own_scores), 'answer')} of {self.of}, which count alone from {MIN_LABELS} on"
+        few = (
+            f"{format_count(len(own_scores), 'answer')} of {self.of}, which are used alone once there are {MIN_LABELS}"
+        )
         return f" ({few}; the others: {file_names}{more})" if others else f" ({few})"
 
     def _describe_disagreement(self, counted: Sequence[TextScore], gap: LabelGap) -> str | None:
@@ -170,12 +172,13 @@ class _KnownLabels:
             if file_gap is not None:
                 direction = "above" if file_gap.gap > 0 else "below"
                 of = f"{self._get_file_name(file)} ({format_count(file_gap.examples, 'example')})"
-                file_notes.append(f"by {of} people's mean is {abs(file_gap.gap):.2f} {direction} the judge's")
+                file_notes.append(
+                    f"in {of} the mean of the human labels is {abs(file_gap.gap):.2f} {direction} the judge's"
+                )
         return (
             f"{format_count(gap.files, 'file')} of labels disagree on {self.metric}: "
-            f"{join_names(file_notes[:MAX_NAMED_FILES])}. Which of them "
-            f"other answers are like is not known, and the interval allows for more such. {MIN_LABELS} labelled "
-            "answers of a run would count alone for that run."
+            f"{join_names(file_notes[:MAX_NAMED_FILES])}. Other answers may be like any of them, so the interval "
+            f"includes this difference. With {MIN_LABELS} labeled answers of a run, only those are used for that run."
         )
 
     def _get_file_name(self, file: bytes) -> str:

@@ -21,7 +21,7 @@ class FactsOutcome(NamedTuple):
     replies: tuple[Reply, ...]
 
 
-NOT_ASKED = FactsOutcome(None, "not asked: what may be spent was spent", ())
+NOT_ASKED = FactsOutcome(None, "not asked: the budget was spent", ())
 
 
 def ask_facts(judge: Judge, inputs: Inputs, judge_repeat: int = 0) -> Generator[list[Ask], list[Reply], FactsOutcome]:

@@ -38,7 +38,7 @@ REGISTERED_GROUP: Group = "ragauge.judges"
 BUILDERS: Mapping[str, Callable[[], Judge]] = {"local": _build_local_judge}
 JUDGE_SPEC_HINT = (
     "A judge is local, PROVIDER:MODEL, hybrid:PROVIDER:MODEL, calibrated:FILE, jury:A+B+C, people:GUIDELINE or "
-    "MODULE:NAME; what speaks OpenAI's protocol is openai-chat:MODEL@https://HOST/v1."
+    "MODULE:NAME; for any server with an OpenAI-compatible API, use openai-chat:MODEL@https://HOST/v1."
 )
 
 # judge_id -> spec. An id names everything that changes a judge's verdicts, so a judge of the same id built elsewhere
@@ -87,16 +87,9 @@ def build_judge(spec: str) -> Judge:
             return build_judge(custom)
         judge = custom
     else:
-        models = [f"{provider}:MODEL" for provider in PROVIDERS]
-        valid_names = [
-            *BUILDERS,
-            "none",
-            *models,
-            "hybrid:PROVIDER:MODEL",
-            "jury:A+B+C",
-            *list_entry_points(REGISTERED_GROUP),
-        ]
-        raise UnknownName("judge", spec, valid_names, "A judge of your own is written MODULE:NAME.")
+        named = [*BUILDERS, "none", *(f"{provider}:MODEL" for provider in PROVIDERS)]
+        valid_names = [*named, "hybrid:PROVIDER:MODEL", "jury:A+B+C", *list_entry_points(REGISTERED_GROUP)]
+        raise UnknownName("judge", spec, valid_names, "Write your own judge as MODULE:NAME.")
     _SPECS[judge.judge_id] = spec
     return judge
 
@@ -119,11 +112,11 @@ def resolve_judge_spec(judge: Any, name: str = "", prompts: Any = None) -> str:
     if prompts is None:
         return spec
     if spec.startswith(CALIBRATED_PREFIX):
-        raise UsageError(f"judge={spec!r} asks with the prompts that it was calibrated with. Leave prompts out.")
+        raise UsageError(f"judge={spec!r} uses the prompts that it was calibrated with. Omit prompts.")
     if spec in (*BUILDERS, "none"):
-        raise UsageError(f"prompts word the questions to a model, and judge={spec!r} asks none. Leave them out.")
+        raise UsageError(f"prompts need a model, and judge={spec!r} uses none. Omit prompts.")
     if spec.startswith("jury:"):
-        raise UsageError(f"prompts={prompts!r}: members of a jury have their own. Write prompts=FILE after one.")
+        raise UsageError(f"prompts={prompts!r}: each member of a jury has its own. Write prompts=FILE after a member.")
     from ragauge.judges.model.prompt_blocks import register_templates
 
     source = register_templates(prompts) if isinstance(prompts, Mapping) else str(prompts)
@@ -139,11 +132,11 @@ def _resolve_base_spec(judge: Any, name: str) -> str:
         raise UsageError(f"judge: {error}") from None
     if judge is None or isinstance(judge, str):
         if name:
-            raise UsageError(f"judge_name names a model that is handed over as judge=, got judge={judge!r}.")
+            raise UsageError(f"judge_name names a model passed as judge=, got judge={judge!r}.")
         return judge or "none"
     if _is_judge(judge):
         if name:
-            raise UsageError(f"judge_name names a model; {type(judge).__name__} is a judge with a judge_id of its own.")
+            raise UsageError(f"judge_name names a model; {type(judge).__name__} is a judge with its own judge_id.")
         _OBJECTS[judge.judge_id] = judge
         return str(judge.judge_id)
     from ragauge.models.providers import custom as own
@@ -266,7 +259,7 @@ def _load_custom_judge(spec: str) -> Judge | str:
     """The judge that a package's or the user's own callable returns, or the spec of one."""
     head, _, argument = spec.partition(":")
     if head in (*BUILDERS, "none"):
-        raise UsageError(f"the judge {head} takes nothing after it, got {spec!r}. Write --judge {head}.")
+        raise UsageError(f"the judge {head} takes no options, got {spec!r}. Write --judge {head}.")
     by_name = list_entry_points(REGISTERED_GROUP)
     if head not in by_name and not (is_object_path(spec) and is_importable(head)):
         raise UnknownName("provider or module", head, [*PROVIDERS, *ALIASES, *by_name], JUDGE_SPEC_HINT)
@@ -278,8 +271,8 @@ def _load_custom_judge(spec: str) -> Judge | str:
         )
     except (AttributeError, TypeError, ValueError) as error:
         raise JudgeError(
-            f"the judge {spec} cannot be built: {type(error).__name__}: {error}. It is called to make the judge. Name "
-            "a function without arguments that returns a judge, or the function that a judge asks."
+            f"the judge {spec} cannot be built: {type(error).__name__}: {error}. ragauge calls it to build the judge. "
+            "Give a function without arguments that returns a judge, or a function that answers a prompt."
         ) from error
     if isinstance(built, str):
         return built

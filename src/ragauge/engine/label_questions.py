@@ -27,7 +27,8 @@ from ragauge.core.response import REDACTED
 from ragauge.judges.judge import Judge
 from ragauge.judges.people import SPLIT, PeopleJudge, collect_votes, find_majority, is_unclear
 from ragauge.metrics.base import Metric, MetricResult
-from ragauge.metrics.catalogue import get_definition, parse_metric
+from ragauge.metrics.catalogue import parse_metric
+from ragauge.metrics.catalogue_entries import get_definition
 from ragauge.metrics.facts import FACT_INPUTS
 from ragauge.store.responses import StoredResponse
 from ragauge.text.markup import blank_markup
@@ -42,10 +43,10 @@ SEEN_INPUTS = {  # what a fact rests on -> what people see
 }
 VALID_QUESTIONS = (*VALUES, f"{SCORE_PREFIX}METRIC")
 UNLABELED_REASONS = {  # question -> why a metric has no score where nobody answered it
-    "support": "nobody labelled its support",
-    "relevance": "nobody labelled the relevance of its passages",
-    "address": "nobody labelled whether it addresses the question",
-    "refuse": "nobody labelled whether it declines",
+    "support": "no labels for its support",
+    "relevance": "no labels for the relevance of its passages",
+    "address": "no labels for whether it addresses the question",
+    "refuse": "no labels for whether it declines",
 }
 
 
@@ -69,9 +70,11 @@ def build_scale(question: str) -> ScoreScale:
         if input_name in SEEN_INPUTS
     }
     if metric.scale == "amount" or not (isfinite(low) and isfinite(high)):
-        raise UsageError(f"{question}: {metric} has no least and greatest value, so people's scores rectify nothing.")
+        raise UsageError(f"{question}: {metric} has no minimum and maximum, so human scores cannot correct it.")
     if seen_inputs.isdisjoint(("answer", "passages")):
-        raise UsageError(f"{question}: {metric} reads neither answer nor passages, and people see nothing else.")
+        raise UsageError(
+            f"{question}: {metric} uses neither the answer nor the passages, which are all that annotators see."
+        )
     return ScoreScale(
         f"{SCORE_PREFIX}{metric}", low, high, metric.scale == "rate", tuple(sorted({*seen_inputs, "query"}))
     )
@@ -190,10 +193,10 @@ def measure_from_labels(judge: Judge | None, metric: Metric, item: StoredRespons
         return _average_votes(metric, labels)
     if name in QUESTION_BY_METRIC and (labels := judge.labels(build_key(QUESTION_BY_METRIC[name], item) or "")):
         is_ambiguous = name in UNSUPPORTED_KIND_METRICS and is_unclear(labels)
-        return MetricResult.failed(f"people say {UNKNOWN_KIND_NOTE}", metric.range) if is_ambiguous else None
+        return MetricResult.failed(f"annotators say {UNKNOWN_KIND_NOTE}", metric.range) if is_ambiguous else None
     return MetricResult(
         "not_applicable",
-        reason=UNLABELED_REASONS.get(QUESTION_BY_METRIC.get(name, ""), f"nobody gave it a score of {name}"),
+        reason=UNLABELED_REASONS.get(QUESTION_BY_METRIC.get(name, ""), f"no labels with a score of {name}"),
     )
 
 

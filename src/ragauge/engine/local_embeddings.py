@@ -26,7 +26,7 @@ class EmbedAnswers:
         """
         for ask in asks:
             if ask.kind != "embed":
-                raise JudgeError(f"{ask.question} asks a chat model, and this judge has none.")
+                raise JudgeError(f"{ask.question} needs a chat model, and this judge has none.")
         counts = [len(ask.messages) for ask in asks]
         vectors = self._load_embedder().embed([text for ask in asks for _, text in ask.messages])
         replies, start = [], 0

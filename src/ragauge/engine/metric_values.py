@@ -95,7 +95,7 @@ def decide_response(
     try:
         verdict, cause = judge_example(facts, results, indexed=listing)
     except Exception as error:
-        reason = f"no cause could be found: {format_error(error)}"
+        reason = f"the cause could not be determined: {format_error(error)}"
         return ExampleVerdict("failed", reason=reason), Cause("", reason)
     if cause is not None and listing is not None:
         cause = replace(cause, listing=listing.fingerprint)

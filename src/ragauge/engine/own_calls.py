@@ -106,7 +106,7 @@ class OwnCalls:
         code, is_coroutine, timeout = get_code(metric)
         async with self._turns[is_coroutine]:
             if self._hangs[str(metric)] >= MAX_HANGS:
-                reason = f"not called: {MAX_HANGS} calls did not return within {timeout:g} s, so it was given up"
+                reason = f"not called: {MAX_HANGS} calls did not return within {timeout:g} s, so it was abandoned"
                 return MetricResult.failed(reason, metric.range)
             bound_code = partial(code, **call.given)
             for _ in range(MAX_TRIES):

@@ -44,7 +44,7 @@ def find_people_judge(store: Store, spec: str, metrics: Sequence[str] = ()) -> P
     """
     guidelines = store.labels.count_by_guideline()
     if not guidelines:
-        raise UsageError(f"--judge {spec}: nobody has labelled anything. {DRAW_HINT}")
+        raise UsageError(f"--judge {spec}: there are no labels. {DRAW_HINT}")
     requested = spec.partition(":")[2].partition("#")[0]
     names = {name or NO_GUIDELINE: name for name in guidelines}
     matches = [name for name in names if name.startswith(requested)]
@@ -54,7 +54,7 @@ def find_people_judge(store: Store, spec: str, metrics: Sequence[str] = ()) -> P
         if len(telling) == 1:
             return telling[0]
         raise UsageError(
-            f"--judge {spec}: labels by {len(matches)} guidelines: {', '.join(matches)}. Name one of them."
+            f"--judge {spec}: there are labels from {len(matches)} guidelines: {', '.join(matches)}. Choose one."
         )
     if not matches:
         raise UnknownName("guideline of labels", requested, names)
@@ -109,8 +109,8 @@ def find_labeled_responses(store: Store, run_id: str, judge: PeopleJudge) -> fro
     numbers = frozenset(item.response_no for item in iter_responses(store, run_id) if _has_labels(judge, item))
     if not numbers:
         raise UsageError(
-            f"no label by {judge.judge_id.partition('#')[0]} is of a response of this run: a label counts where "
-            f"question, passages and answer are the same. {DRAW_HINT}"
+            f"no label of {judge.judge_id.partition('#')[0]} matches a response of this run. A label "
+            f"counts only for the same question, passages and answer. {DRAW_HINT}"
         )
     return numbers
 
@@ -166,8 +166,8 @@ def load_labeled_responses(store: Store, run_id: str, guideline: str) -> dict[in
         if label.guideline == guideline and label.value in LABELS:
             by_key.setdefault(label.key, []).append(label)
     if not by_key:
-        by = f" by the guideline {guideline}" if guideline else ""
-        raise UsageError(f"nobody labelled the support of an answer of this run{by}. {DRAW_HINT}")
+        by = f" from the guideline {guideline}" if guideline else ""
+        raise UsageError(f"no answer of this run has support labels{by}. {DRAW_HINT}")
     items = {item.response_no: item for item in iter_responses(store, run_id, {numbers[key] for key in by_key})}
     matches = [(number, key) for key, number in numbers.items() if key in by_key and number in items]
     return {number: _build_row(items[number], by_key[key]) for number, key in matches}

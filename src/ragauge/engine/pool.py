@@ -172,7 +172,7 @@ class ProcessPool(SpeedSizedPool):
             if self._stopped:
                 raise
             n = len(numbers)
-            self.notes.append(f"a worker process ended ({death}); its {n} responses were tried again one by one")
+            self.notes.append(f"a worker process ended ({death}); its {n} responses were retried one by one")
         retries = [self._retry_response(number) for number in numbers]
         results = [retry.result for retry in retries]
         return TimedResult(
@@ -233,7 +233,7 @@ class Worker:
                 command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment, encoding="utf-8"
             )
         except (OSError, TypeError) as error:
-            raise JudgeError(f"no worker process can be started: {error}. Use workers=1.") from error
+            raise JudgeError(f"cannot start a worker process: {error}. Use workers=1.") from error
 
     def start(self, task: Task) -> None:
         """Sends the task and waits until the judge is built."""

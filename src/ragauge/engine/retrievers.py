@@ -54,9 +54,10 @@ def compute_embedding_price(model: str, tokens: int) -> float:
     provider, _, name = model.partition(":")
     dollars = compute_price(ModelName(provider, name), Usage(tokens)) if name else None
     if dollars is None:
-        message = f"no price is known for embedding by {model!r}."
+        message = f"the price of embedding with {model!r} is unknown."
         raise UsageError(
-            f"{message} Write provider:model, such as openai:text-embedding-3-small, or name it in {PRICES_VARIABLE}."
+            f"{message} Write provider:model, such as openai:text-embedding-3-small, or add it to the file in "
+            f"{PRICES_VARIABLE}."
         )
     return dollars
 

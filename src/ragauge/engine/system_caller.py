@@ -112,8 +112,7 @@ class SystemCaller:
         if (trouble.retry_after or 0.0) > self.patience.total:
             message = f"{self.system.name} asks to come back in {trouble.retry_after:,.0f} s"
             raise SystemFailed(
-                f"{message}: {self.redact(str(trouble))}. What was answered is kept; the same command goes on from "
-                "there."
+                f"{message}: {self.redact(str(trouble))}. Answers so far are saved; run the same command to resume."
             )
         tries.refused += 1
         if not tries.can_retry:
@@ -140,7 +139,7 @@ class SystemCaller:
         try:
             response = call.result()
         except asyncio.CancelledError:
-            raise SystemTrouble("exception", "the call was cancelled by the system itself") from None
+            raise SystemTrouble("exception", "the system canceled the call") from None
         except Exception as error:
             raise classify_error(error) from error
         if not self.system.measured or "total" in response.latency_ms:

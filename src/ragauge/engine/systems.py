@@ -126,9 +126,9 @@ def find_variant_passages(
         message = (
             "label whose text is in the corpus" if variant == "oracle" else "question in common with the other run"
         )
-        raise UsageError(f"{eval_set.name}: not one {message}: there are no passages to hand to the system.")
+        raise UsageError(f"{eval_set.name}: no {message}, so there are no passages to give to the system.")
     n_skipped = len(eval_set) - len(passages)
-    message = f"{n_skipped:,} of {len(eval_set):,} questions are left out: there are no passages to hand for them."
+    message = f"{n_skipped:,} of {len(eval_set):,} questions are skipped because there are no passages for them."
     return passages, message if n_skipped else ""
 
 
@@ -149,8 +149,8 @@ def _find_gold_passages(eval_set: EvalSet, corpus: Any) -> dict[str, tuple[Passa
     doc_ids = {doc_id for labels in labels_by_query.values() for label in labels or () for doc_id in label.doc_ids}
     if doc_ids and corpus is None:
         raise UsageError(
-            "oracle passages need the texts of the labelled documents: give the corpus, a file with doc_id and text "
-            "or a folder of text files (--corpus corpus.jsonl; in Python corpus=)."
+            "oracle passages need the texts of the labeled documents. Give the corpus, as a file with doc_id "
+            "and text or a folder of text files (--corpus corpus.jsonl; in Python corpus=)."
         )
     texts = read_document_texts(corpus, doc_ids) if doc_ids else {}
     passages_by_query = {}
@@ -238,7 +238,7 @@ class GeneratorModel:
                 if not error.learned:
                     raise _to_system_trouble(error) from error
         raise SystemTrouble(
-            "refused", f"{self._name} refuses what it is asked with, {MAX_LEARNING_CALLS} times in a row"
+            "refused", f"{self._name} rejected the request parameters {MAX_LEARNING_CALLS} times in a row"
         )
 
     async def close(self) -> None:

@@ -34,8 +34,8 @@ async def wait_for_turn(store: Store, run: Run, doing: str, warn: Callable[[str]
                 return
         if not waited:
             warn(
-                f"{run.name} ({run.run_id}) is being {doing} by another process or thread now. This one waits until "
-                "that is over, then does what is left: nothing is paid for twice. Ctrl-C ends the wait."
+                f"{run.name} ({run.run_id}) is being {doing} by another process or thread. This one waits "
+                "until it finishes, then does the rest; nothing is paid for twice. Press Ctrl-C to stop waiting."
             )
         waited = True
         await asyncio.sleep(POLL_INTERVAL_S)

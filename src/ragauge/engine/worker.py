@@ -118,7 +118,7 @@ class Task:
         for code, name, version in self.own:
             register_object(find_object(code))
             if parse_metric(name).version != version:
-                raise JudgeError(f"{code} was changed while it was evaluated. Start again.")
+                raise JudgeError(f"{code} changed during the evaluation. Start again.")
         metrics = tuple(parse_metric(name) for name in self.metrics)
         listing = store.listings.read(self.run_id)
         controls = None if judge is None else store.controls.read(self.run_id, judge.judge_id, self.judge_repeat)

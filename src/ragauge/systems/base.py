@@ -32,7 +32,7 @@ from ragauge.core.response import Passage, Response, Variant
 OWN_ONLY: frozenset[Variant] = frozenset({"own"})
 ALL_VARIANTS: frozenset[Variant] = frozenset({"own", "oracle", "closed_book", "replayed"})
 VARIANT_INPUTS: Mapping[Variant, str] = {
-    "oracle": "the labelled passages",
+    "oracle": "the labeled passages",
     "closed_book": "no passages",
     "replayed": "another run's passages",
 }
@@ -106,9 +106,8 @@ class System(ABC):
         """
         if variant not in self.variants:
             raise UsageError(
-                f"{self.name} cannot be asked with {VARIANT_INPUTS.get(variant, variant)} ({variant}): it retrieves "
-                "for itself. "
-                f"Give it {self.implement}."
+                f"{self.name} cannot run with {VARIANT_INPUTS.get(variant, variant)} ({variant}), because it does its "
+                f"own retrieval. Give it {self.implement}."
             )
 
 
@@ -120,7 +119,7 @@ def check_setting_names(settings: Mapping[str, Any], valid_names: Collection[str
     """
     for name in settings:
         if name not in valid_names:
-            hint = "What is only to be recorded goes into config." if "config" in valid_names else ""
+            hint = "Put values that are only recorded under config." if "config" in valid_names else ""
             raise UnknownName(f"setting of {whose}", str(name), valid_names, hint)
 
 

@@ -68,7 +68,8 @@ class CallableSystem(System):
         if self._query is None and self._retrieve is None:
             kind, members = type(target).__name__, [member for member in dir(target) if not member.startswith("_")]
             raise UsageError(
-                f"{name} is a {kind} that cannot be asked (found: {', '.join(members[:15]) or 'nothing'}). Give it a "
+                f"{name} is a {kind} that cannot be called as a system (found: "
+                f"{', '.join(members[:15]) or 'nothing'}). Give it a "
                 "method query(question), or retrieve(question) and generate(question, passages)."
             )
         self._given = self._generate or (self._query if self._query is not None and self._query.handed else None)
@@ -165,7 +166,7 @@ class _Call:
         if (len(by_position) < takes and not has_varargs) or needed:
             expected = "the question" if takes == 1 else "the question and the passages"
             optional = f" Give a default to: {', '.join(needed)}." if needed else ""
-            raise UsageError(f"{name}{signature} must be callable with {expected} alone.{optional}")
+            raise UsageError(f"{name}{signature} must be callable with only {expected}.{optional}")
 
     async def __call__(self, threads: Threads, question: Question, *handed: Any) -> Any:
         kwargs: dict[str, Any] = {}
@@ -234,7 +235,7 @@ def adapt(target: Any, name: str, settings: Mapping[str, Any]) -> System:
     if inspect.isclass(target):
         target = _build_instance(target, name, arguments)
     elif arguments:
-        raise UsageError(f"arguments are for a class, and {name} is a {type(target).__name__}. Leave them out.")
+        raise UsageError(f"arguments need a class, but {name} is a {type(target).__name__}. Remove them.")
     config = {**read_mapping(settings, "config"), **({"arguments": dict(arguments)} if arguments else {})}
     numbered = parse_citation_setting(settings.get("citations"))
     return CallableSystem(target, str(settings.get("name") or name), config, form, numbered=numbered)
@@ -244,5 +245,5 @@ def _build_instance(target: type[Any], name: str, arguments: Mapping[str, Any]) 
     try:
         return target(**arguments)
     except Exception as error:
-        hint = "" if arguments else " Give its arguments as `arguments:` in the file of --system-config."
-        raise UsageError(f"{name} could not be made: {type(error).__name__}: {error}.{hint}") from error
+        hint = "" if arguments else " Set its arguments under `arguments:` in the --system-config file."
+        raise UsageError(f"{name} could not be created: {type(error).__name__}: {error}.{hint}") from error

@@ -20,14 +20,8 @@ from types import TracebackType
 from typing import Any, TypeVar, Unpack, overload
 
 from ragauge.core.errors import UsageError
-from ragauge.systems.capture_wrap import (
-    AddedFields,
-    CapturedCall,
-    build_id,
-    copy_containers,
-    wrap_answer_function,
-    wrap_retrieval_function,
-)
+from ragauge.systems.capture_wrap import wrap_answer_function, wrap_retrieval_function
+from ragauge.systems.captured_call import AddedFields, CapturedCall, build_id, copy_containers
 
 NEWLINE = b"\n"
 
@@ -284,7 +278,7 @@ class Capture:
             with self._lock:
                 self._start_writer()
         if self._waiting.qsize() >= MAX_WAITING_CALLS:
-            self._count_lost(f"more than {MAX_WAITING_CALLS:,} questions wait to be written", 1)
+            self._count_lost(f"more than {MAX_WAITING_CALLS:,} questions are waiting to be written", 1)
         else:
             self._waiting.put(call)
 
@@ -339,7 +333,7 @@ class Capture:
             self.lost += n
             first, self._warned = not self._warned, True
         if first:
-            logger.warning("Not everything is captured: %s. What is lost is counted; this is said once.", what)
+            logger.warning("Some data was not captured: %s. Lost data is counted; this message appears once.", what)
 
 
 def capture(path: str | Path, *, sample: float = 1.0, rotate_mb: float = 256) -> Capture:

@@ -52,7 +52,7 @@ class HaystackSystem(System):
     """
 
     implement = (
-        "a pipeline in which one component gives the documents to the prompt; or a class with retrieve(query) and "
+        "a pipeline in which one component passes the documents to the prompt; or a class with retrieve(query) and "
         "generate(query, passages)"
     )
 
@@ -122,7 +122,7 @@ class HaystackSystem(System):
             if documents is None and getattr(answer, "documents", None):
                 out["passages"] = self._build_items(answer.documents)
         elif documents is None:
-            return {"error": f"{parts.answer[0]} gave no {parts.answer[1]}"}
+            return {"error": f"{parts.answer[0]} returned no {parts.answer[1]}"}
         tokens = sum_token_counts(*(usage for name in parts.generators for usage in _list_usages(outputs.get(name))))
         return {**out, "tokens": tokens} if tokens else out
 
@@ -193,10 +193,10 @@ def _check_retriever(target: Any, name: str) -> None:
     outputs = list(getattr(target.__haystack_output__, "_sockets_dict", {}))
     if "query" not in inputs or "documents" not in outputs:
         by_vector = "query_embedding" in inputs
-        hint = "Give the pipeline of text embedder and retriever." if by_vector else "Give a Pipeline."
+        hint = "Give the pipeline of the text embedder and the retriever." if by_vector else "Give a Pipeline."
         raise UsageError(
-            f"{name} is a component that takes {', '.join(inputs)} and gives {', '.join(outputs)}; expected query and "
-            f"documents. {hint}"
+            f"{name} is a component that takes {', '.join(inputs)} and returns {', '.join(outputs)}; expected "
+            f"query and documents. {hint}"
         )
 
 

@@ -156,7 +156,7 @@ def _find_documents(graph: Any, name: str, answer: Socket | None) -> Socket | No
         raise _build_ambiguity_error(name, "documents", sorted(sockets))
     if not sockets and answer is None:
         have = ", ".join(graph.nodes) or "no component at all"
-        raise UsageError(f"{name}: no component gives documents, answers or replies (found: {have}).")
+        raise UsageError(f"{name}: no component returns documents, answers or replies (found: {have}).")
     return next(iter(sockets), None)
 
 
@@ -195,8 +195,8 @@ def _collect_inputs(pipeline: Any, name: str, configured: Mapping[str, Any]) -> 
     ]
     if needed:
         raise UsageError(
-            f"{name} needs {', '.join(needed)}. Say what each gets as inputs: {{{needed[0]}: '{QUERY}'}} in the file "
-            "of --system-config."
+            f"{name} needs {', '.join(needed)}. Set what each one receives, as inputs: {{{needed[0]}: '{QUERY}'}} in "
+            "the --system-config file."
         )
     if not any(QUERY in value for sockets in out.values() for value in sockets.values() if isinstance(value, str)):
         have = ", ".join(f"{component}.{key}" for component, sockets in free.items() for key in sockets)
@@ -207,6 +207,6 @@ def _collect_inputs(pipeline: Any, name: str, configured: Mapping[str, Any]) -> 
 def _build_ambiguity_error(name: str, setting: str, sockets: Sequence[Socket]) -> UsageError:
     addresses = [".".join(socket) for socket in sockets]
     return UsageError(
-        f"{name}: more than one component gives {setting}: {', '.join(addresses)}. Set {setting}: {addresses[0]} (or "
-        "another) in the file of --system-config."
+        f"{name}: more than one component returns {setting}: {', '.join(addresses)}. Set {setting}: {addresses[0]} (or "
+        "another) in the --system-config file."
     )

@@ -94,7 +94,7 @@ class RequestKind:
         for name, template in (("url", url), ("body", body), ("params", params)):
             check_placeholders(template, valid_names, f"{where}{name}")
         if not any(has_placeholder(template, ("query", "history", "query_id")) for template in (url, body, params)):
-            raise UsageError(f"{where}body: the question stands nowhere in the request. Write {{{{query}}}} in it.")
+            raise UsageError(f"{where}body: the request does not contain the question. Write {{{{query}}}} in it.")
         return RequestKind(method, url, body, params)
 
 
@@ -118,9 +118,11 @@ class ReplyMapping:
         passage = read_mapping(settings, "passage")
         check_setting_names(passage, PASSAGE_FIELDS, "passage")
         if "scores" in fields and "passages" not in fields:
-            raise UsageError("scores: one for each passage; say with `passages` where these are.")
+            raise UsageError(
+                "scores needs `passages`, the path of the passages, because there is one score per passage."
+            )
         if passage and "passages" not in fields:
-            raise UsageError("passage: says where the parts of one passage stand; say with `passages` where they are.")
+            raise UsageError("passage gives the paths within one passage; set `passages` to the path of the passages.")
         return ReplyMapping(fields, {name: JsonPath.parse(path, f"passage.{name}") for name, path in passage.items()})
 
     def of(self, reply: Any) -> Any:
@@ -174,7 +176,7 @@ def _attach_scores(passages: Any, scores: Any, path: str) -> Any:
     """Passages with the scores that stand in a list of their own."""
     if not isinstance(passages, list) or not isinstance(scores, list) or len(passages) != len(scores):
         counts = " and ".join(str(len(item)) if isinstance(item, list) else "no list" for item in (scores, passages))
-        raise NoValue(f"scores: {path}: expected one for each passage, got {counts}.")
+        raise NoValue(f"scores: {path}: expected one per passage, got {counts}")
     items = [passage if isinstance(passage, Mapping) else {"text": passage} for passage in passages]
     return [{**item, "score": score} for item, score in zip(items, scores, strict=True)]
 
@@ -190,7 +192,7 @@ class HttpSystem(System):
         UsageError: a setting, placeholder or path that is not known, an environment variable that is not set.
     """
 
-    implement = "a section with_passages: the url and body, with {{passages}} or {{texts}}, that its generator takes"
+    implement = "a with_passages section with the url and body of its generator, including {{passages}} or {{texts}}"
 
     def __init__(self, url: str, settings: Mapping[str, Any]) -> None:
         check_setting_names(settings, SETTINGS, "an HTTP system")
@@ -222,7 +224,7 @@ class HttpSystem(System):
         try:
             payload = self._mapped.of(_parse_json(reply) if self._mapped.fields else _parse_json_or_text(reply))
         except NoValue as error:
-            message = f"{error}. The reply begins: {_preview_text(reply)}"
+            message = f"{error}. The reply starts with: {_preview_text(reply)}"
             raise SystemTrouble("unreadable", message, spent=self._find_usage(reply)) from None
         response = response_of(payload, question, passages=passages)
         return add_answer_citations(response) if self._numbered else response
@@ -245,7 +247,7 @@ class HttpSystem(System):
             "with_passages.",
         )
         if not has_placeholder(request.body, PASSAGE_PLACEHOLDERS):
-            raise UsageError("with_passages.body: write {{passages}} or {{texts}} where the passages belong.")
+            raise UsageError("with_passages.body: write {{passages}} or {{texts}} where the passages go.")
         return request
 
     async def _send_request(self, request: RequestKind, values: Mapping[str, Any]) -> Reply:
@@ -281,7 +283,7 @@ class HttpSystem(System):
 
     def _raise_refused(self, reply: Reply) -> None:
         kind = classify_status(reply.status_code)
-        where = f"; it points to {reply.headers['location']}: give that URL" if "location" in reply.headers else ""
+        where = f"; it points to {reply.headers['location']}; use that URL" if "location" in reply.headers else ""
         message = _preview_text(reply) or reply.reason_phrase
         retry_after = parse_retry_after(reply.headers.get("retry-after"))
         text = f"HTTP {reply.status_code}: {message}{where}"
@@ -337,11 +339,11 @@ def _parse_json(reply: Reply) -> Any:
     try:
         return json.loads(reply.content)
     except (ValueError, RecursionError):
-        kind = reply.headers.get("content-type", "").partition(";")[0] or "nothing that it names"
-        message = f"not JSON but {kind}: {_preview_text(reply)}" if reply.content else "an empty reply"
+        kind = reply.headers.get("content-type", "").partition(";")[0] or "an unnamed type"
+        message = f"expected JSON, got {kind}: {_preview_text(reply)}" if reply.content else "an empty reply"
         if kind in STREAMS:
-            hint = "Ask for the reply as a whole, often by stream: false in the body"
-            message = f"a stream ({kind}). {hint}. It begins: {_preview_text(reply)}"
+            hint = "Turn streaming off, often with stream: false in the body"
+            message = f"a stream ({kind}). {hint}. It starts with: {_preview_text(reply)}"
         raise SystemTrouble("unreadable", message) from None
 
 

@@ -57,7 +57,7 @@ class JsonPath:
             match = STEP.match(remaining)
             if match is None:
                 raise UsageError(
-                    f"{where}: {text!r} is not a path that is read here, at {remaining[:20]!r}. Supported are keys, "
+                    f"{where}: {text!r} is not a supported path, at {remaining[:20]!r}. Supported are keys, "
                     "['a key'], [0], [-1] and [*], such as $.hits[*].text."
                 )
             if match["place"] is not None:
@@ -134,7 +134,9 @@ def check_placeholders(template: Any, valid_names: Collection[str], where: str) 
             if match[1] not in valid_names:
                 raise UnknownName(f"placeholder in {where}", match[1], valid_names, "Write {{query}}.")
             if match[1] in LIST_PLACEHOLDERS and match[0] != template.strip():
-                raise UsageError(f"{where}: {{{{{match[1]}}}}} is a list and must stand alone, got {template!r}.")
+                raise UsageError(
+                    f"{where}: {{{{{match[1]}}}}} is a list and must be the whole value, got {template!r}."
+                )
 
 
 def has_placeholder(template: Any, names: Collection[str]) -> bool:

@@ -60,7 +60,7 @@ class LangChainSystem(System):
     """
 
     implement = (
-        "a chain with one retriever in it, outside of functions; or a class with retrieve(query) and "
+        "a chain with exactly one retriever, not inside a function; or a class with retrieve(query) and "
         "generate(query, passages)"
     )
 
@@ -129,8 +129,8 @@ class LangChainSystem(System):
         if not remaining:  # an object of which it says nothing more
             return ("input", "question", "query"), history, False
         raise UsageError(
-            f"{self.name} takes {', '.join(remaining)}, and none of them is called like a question. "
-            f"Set input: {remaining[0]} (whichever it is) in the file of --system-config."
+            f"{self.name} takes {', '.join(remaining)}, but none of them has the name of a "
+            f"question. Set input: {remaining[0]} (or another of them) in the --system-config file."
         )
 
     def _build_input(self, question: Question) -> Any:

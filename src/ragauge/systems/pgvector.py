@@ -108,7 +108,7 @@ def _describe_database(connect: Callable[[], Any], table: str, columns: Mapping[
         return f". Tables with vectors here: {listing}"
     listing = ", ".join(f"{column} {kind}" for column, kind in existing)
     requested = ", ".join(f"{ours}: {theirs}" for ours, theirs in columns.items() if theirs)
-    return f". {table} has {listing}; asked for were {requested}"
+    return f". {table} has {listing}; requested: {requested}"
 
 
 SCHEMES = ("postgresql://", "postgres://")
@@ -166,7 +166,7 @@ class PgvectorRetriever(System):
         UsageError: k below 1.
     """
 
-    implement = "a class with retrieve(query) and generate(query, passages): a table does not answer"
+    implement = "a class with retrieve(query) and generate(query, passages): a table does not generate answers"
 
     def __init__(
         self,
@@ -327,9 +327,9 @@ def adapt(target: str, name: str, settings: Mapping[str, Any]) -> System:
     for needed in ("table", "embed"):
         if not settings.get(needed):
             raise UsageError(
-                f"{_strip_credentials(name)} needs the setting {needed}. Write it in the file of --system-config, "
-                "such as "
-                "table: chunks, embed: my_app:embed (text -> vector, by the model that filled the table)."
+                f"{_strip_credentials(name)} needs the setting {needed}. Set it in the --system-config file, such as "
+                "table: chunks, embed: my_app:embed (a function from text to vector, with the model that filled the "
+                "table)."
             )
     embed = settings["embed"]
     recorded = {"embed": embed} if isinstance(embed, str) else {}

@@ -240,7 +240,7 @@ def read_passages(returned: Any) -> tuple[tuple[Passage, ...], Mapping[str, str]
 def describe_derived_ids(notes: Notes) -> dict[str, str]:
     """Which rules gave the ids, where they were not given as such; nothing where all were."""
     rules = [rule for rule in notes.id_rules if rule not in EXPLICIT]
-    words = {"text": "from a hash of the text", "place": "from the place in the list"}
+    words = {"text": "from a hash of the text", "place": "from the position in the list"}
     return {"doc_id": ", ".join(words.get(rule, f"from {rule}") for rule in rules)} if rules else {}
 
 
@@ -267,8 +267,7 @@ def _read_fields(returned: Any) -> dict[str, Any]:
     values = {**payload_of({key: value for key, value in record.items() if key not in plan.values()}), **values}
     if not {"answer", "passages", "retrieved_ids", "error"} & values.keys() and not _has_response_keys(plan):
         raise SystemTrouble(
-            "unreadable",
-            f"neither answer nor passages in what it returned ({describe_value(record)}). Return {ACCEPTED}.",
+            "unreadable", f"it returned neither an answer nor passages ({describe_value(record)}). Return {ACCEPTED}."
         )
     return {
         name: _normalize_passages(value) if name in ("passages", "candidates") else value

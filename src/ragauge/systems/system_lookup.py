@@ -22,7 +22,7 @@ from ragauge.systems import callable as python
 from ragauge.systems import haystack, http, langchain, llamaindex, pgvector, vector_store
 from ragauge.systems.base import Question, System, SystemTrouble, check_setting_names, read_mapping
 
-FORMS = "module:name of something in Python, http://… or https://…, or a file of recorded responses"
+FORMS = "a Python object as module:name, a URL (http://… or https://…), or a file of recorded responses"
 
 
 class Adapter(Protocol):
@@ -60,7 +60,9 @@ def find_system(
     options = dict(settings or {})
     if isinstance(target, System):
         if options:
-            raise UsageError(f"settings are for a system that is named, and {target.name} is made already.")
+            raise UsageError(
+                f"settings apply only to a system given by name, but {target.name} already exists as an object."
+            )
         return target
     if is_recorded(target):
         return adapt_recorded(Path(target), str(target), options, eval_set, columns)

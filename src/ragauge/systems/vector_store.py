@@ -41,7 +41,7 @@ class VectorStoreSystem(System):
         UsageError: k below 1.
     """
 
-    implement = "a class with retrieve(query) and generate(query, passages): a vector store does not answer"
+    implement = "a class with retrieve(query) and generate(query, passages): a vector store does not generate answers"
 
     def __init__(
         self,

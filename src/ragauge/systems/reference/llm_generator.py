@@ -117,10 +117,10 @@ class ModelGenerator:
         answer, citations = parse_answer(reply.text, context)
         missing = {}
         if len(context) < len(passages):
-            dropped = f"{len(passages) - len(context)} of {len(passages)} passages did not fit into the prompt"
+            dropped = f"{len(passages) - len(context)} of {len(passages)} passages did not fit in the prompt"
             missing["passages"] = f"{dropped} of {self.config.prompt_tokens:,} tokens"
         if reply.cut:
-            missing["answer"] = f"cut off at {self.config.max_tokens:,} tokens"
+            missing["answer"] = f"truncated at {self.config.max_tokens:,} tokens"
         tokens = reply.tokens or {"input": _count_tokens(messages), "output": count_tokens(reply.text)}
         spent = (perf_counter() - started) * 1_000
         return GeneratedAnswer(answer, citations, context, tokens, reply.cost, missing, spent)
@@ -142,7 +142,7 @@ class ModelGenerator:
                 )
                 raise SystemTrouble(
                     "refused",
-                    f"too long: {size_text}, prompt_tokens is {self.config.prompt_tokens:,}. Raise it, or lower "
+                    f"too long: {size_text}, but prompt_tokens is {self.config.prompt_tokens:,}. Raise it, or lower "
                     "chunk_tokens.",
                 )
             context = context[:-1]
@@ -174,7 +174,7 @@ def parse_answer(text: str, passages: Sequence[Passage]) -> tuple[str, tuple[Cit
     """
     answer = text.strip()
     if not answer:
-        raise SystemTrouble("unreadable", "the model's reply is empty")
+        raise SystemTrouble("unreadable", "the model returned an empty reply")
     if REFUSAL_PATTERN.fullmatch(answer):
         return REFUSAL, ()
     return answer, find_citations(answer, tuple(passages), 1, by_label=False)

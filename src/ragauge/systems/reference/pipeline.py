@@ -88,14 +88,18 @@ class ReferenceRag:
     def __init__(self, config: ReferenceConfig, documents: Sequence[Document], embed: Embed) -> None:
         repeated = [doc_id for doc_id, times in Counter(d.doc_id for d in documents).items() if times > 1]
         if repeated:
-            raise DataError(f"doc_id {repeated[0]!r} stands for more than one document.", hint="Give each its own id.")
+            raise DataError(
+                f"more than one document has the doc_id {repeated[0]!r}.", hint="Give each document its own id."
+            )
         chunks = [
             document_chunk
             for document in documents
             for document_chunk in chunk_document(document, config.chunk_tokens, config.overlap)
         ]
         if not chunks:
-            raise DataError(f"{len(documents)} documents hold no text to index.", hint="Hand in documents with text.")
+            raise DataError(
+                f"none of the {len(documents)} documents has text to index.", hint="Pass documents that have text."
+            )
         embed = _lower_capitals(embed)
         self.config = config
         self._chunks = {document_chunk.passage_id: document_chunk for document_chunk in chunks}
@@ -322,7 +326,7 @@ def adapt(target: str, settings: Mapping[str, Any], embed: Embed, open_model: Op
         of_model = {key: value for key, value in settings.items() if key in MODEL_SETTINGS}
         model_config = ModelConfig(**of_model) if name == "model" else None
     except TypeError as error:
-        raise UsageError(f"{target}: {error}. ragauge docs reference-rag lists its settings.") from None
+        raise UsageError(f"{target}: {error}. See ragauge docs reference-rag for its settings.") from None
     rag = ReferenceRag(config, read_corpus(target.removeprefix(PREFIX) or "."), embed)
     return ReferenceSystem(
         rag, target, None if model_config is None else ModelGenerator(model_config, open_model(model_config))

@@ -157,7 +157,9 @@ class Dense:
 
     def __init__(self, passage_ids: Sequence[str], vectors: npt.NDArray[np.float32], embed: Embed) -> None:
         if len(passage_ids) != len(vectors):
-            raise UsageError(f"Dense: {len(passage_ids)} passage ids for {len(vectors)} vectors, must be one each.")
+            raise UsageError(
+                f"Dense: {len(passage_ids)} passage ids for {len(vectors)} vectors; expected one id per vector."
+            )
         self._ids = tuple(passage_ids)
         self._vectors = vectors
         self._embed = embed
@@ -188,7 +190,7 @@ class Hybrid:
 
     def __init__(self, retrievers: Sequence[Retriever], depth: int = 100) -> None:
         if not retrievers:
-            raise UsageError("Hybrid: retrievers must not be empty. Hand in at least one.")
+            raise UsageError("Hybrid: retrievers must not be empty. Pass at least one.")
         self._retrievers = tuple(retrievers)
         self._depth = depth
 
