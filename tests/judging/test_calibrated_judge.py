@@ -211,21 +211,23 @@ def test_the_id_is_that_of_the_content() -> None:
 def test_a_file_for_another_base_is_refused() -> None:
     """Where the base is not the judge that the file was made for, the error names both and says what to do."""
     made = file(base=CalibrationBase(spec="local", judge_id="local:overlap-3-00000000"))
-    with pytest.raises(DataError, match=r"j\.json: was made for the judge local:overlap-3-0+; local is now .*Calib"):
+    with pytest.raises(
+        DataError, match=r"j\.json: was made for the judge local:overlap-3-0+, but local is now .*Calib"
+    ):
         build_calibrated_judge(made, LocalJudge(), "j.json")
 
 
 BROKEN: list[tuple[Callable[[dict[str, Any]], Any], str]] = [
     (lambda content: [content], "has no field 'format'"),
     (lambda content: content | {"format": "a set"}, "has the format text 'a set', expected 'ragauge calibrated judge'"),
-    (lambda content: content | {"version": 2}, "is of version number 2, this ragauge reads version 1. Update"),
-    (lambda content: content | {"generation": 0}, "was made by generation 0 of the features"),
+    (lambda content: content | {"version": 2}, "has version number 2, but this ragauge reads version 1. Update"),
+    (lambda content: content | {"generation": 0}, "was made with generation 0 of the features"),
     (lambda content: {key: value for key, value in content.items() if key != "model"}, "model is missing"),
     (lambda content: content | {"model": content["model"] | {"shift": "far"}}, r"model\.shift: .* got text 'far'"),
     (lambda content: content | {"model": content["model"] | {"slope": -1.0}}, r"model\.slope: .*got number -1"),
     (lambda content: content | {"model": content["model"] | {"weights": {"luck": 1.0}}}, "no feature 'luck'"),
-    (lambda content: content | {"trained_on": {"ab": 7}}, "trained_on names fold 7, and there are 0"),
-    (lambda content: content | {"marks": {"ab": 7}}, "marks names fold 7, and there are 0"),
+    (lambda content: content | {"trained_on": {"ab": 7}}, "trained_on refers to fold 7, but there are 0"),
+    (lambda content: content | {"marks": {"ab": 7}}, "marks refers to fold 7, but there are 0"),
     (lambda content: content | {"more": 1}, "more: .*not permitted"),
 ]
 
@@ -248,7 +250,7 @@ def test_a_missing_file_and_one_that_is_not_json_are_named(tmp_path: Path) -> No
     with pytest.raises(DataError, match="no such file"):
         read_calibration(tmp_path / "none.json")
     (tmp_path / "text.json").write_text("a: 1")
-    with pytest.raises(DataError, match="is not JSON"):
+    with pytest.raises(DataError, match="is not valid JSON"):
         read_calibration(tmp_path / "text.json")
     (tmp_path / "judge.json").write_text(file().text())
     assert read_calibration(tmp_path / "judge.json") == file()
@@ -285,8 +287,8 @@ def test_what_cannot_be_learned_from_is_counted_with_its_reason() -> None:
     found = build_training_items(rows, [split[1], None, AnswerFacts((), None, None), bare[1]])
     assert not found.items
     assert found.without == {
-        "people are split": 1,
-        "the judge has no verdict": 1,
+        "annotators disagree": 1,
+        "the judge gives no verdict": 1,
         "the judge finds nothing to check": 1,
         "there are no passages": 1,
     }
@@ -364,7 +366,7 @@ def test_labels_of_one_question_cannot_be_learned_from() -> None:
     """Where all that is not supported answers one question, calibrating is refused, and says why."""
     rows, facts = zip(*(row(n, ("supported" if n < 90 else "contradicted",)) for n in range(100)), strict=True)
     same = [replace(one, query="Who?" if n >= 90 else f"Who {n}?") for n, one in enumerate(rows)]
-    with pytest.raises(NotEnoughData, match="all of one answer or question"):
+    with pytest.raises(NotEnoughData, match="all labels of one kind belong to one answer or question"):
         build_labeled_odds(build_training_items(same, facts), LocalJudge())
 
 

@@ -53,7 +53,7 @@ def test_a_negation_that_one_side_lacks(claim: str, passage: str, words: str) ->
 def test_the_reason_names_both_and_the_negation() -> None:
     """The reason shows what either side says, and that one of them is negated."""
     found = weigh("The lid is not made of steel.", "The lid is made of steel.")
-    assert found.reason == "passage 1 says 'is made', the claim 'is not made'; one is negated"
+    assert found.reason == "passage 1 says 'is made', but the claim says 'is not made'; one is negated"
 
 
 @pytest.mark.parametrize(

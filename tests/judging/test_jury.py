@@ -99,7 +99,7 @@ def test_most_decide_by_sentence() -> None:
     assert (first.n, first.text, first.start, first.end) == (1, "The hub is white.", 0, 17)
     # one of both supporters says only implied: no more than half say direct
     assert (first.label, first.supporting, first.strength, first.p) == ("supported", (1,), "implied", 2 / 3)
-    assert first.reason == "2 of 3 members say supported"
+    assert first.reason == "2 of 3 members vote supported"
     # one says contradicted, one absent: no more than half of those against say contradicted
     assert (second.label, second.p) == ("not_in_context", 1 / 3)
 
@@ -143,7 +143,7 @@ def test_a_member_that_fails(said: Any, label: str | None, p: float | None) -> N
     (found,) = judged(*members).claims
     assert (found.label, found.p) == (label, p)
     assert (found.status == "failed") == (label is None)
-    assert label is not None or "the jury decides nothing" in found.reason
+    assert label is not None or "the jury has no decision" in found.reason
 
 
 def test_all_fail() -> None:
@@ -267,11 +267,11 @@ def test_specs(spec: str, members: tuple[str, ...]) -> None:
 @pytest.mark.parametrize(
     ("spec", "error", "told"),
     [
-        ("jury:local", UsageError, "2 judges or more"),
-        ("jury:local+local", UsageError, "sits in it twice"),
+        ("jury:local", UsageError, "at least 2 judges"),
+        ("jury:local+local", UsageError, "is listed twice"),
         ("jury:local+openai:a,combine=mean", UsageError, "decides by majority and has no setting combine"),
         ("jury:local+openai:a,weights=w.json", UsageError, "has no setting weights"),
-        ("jury:local+jury:openai:a+openai:b", UsageError, "a jury sits in no jury"),
+        ("jury:local+jury:openai:a+openai:b", UsageError, "a jury cannot be a member of a jury"),
         ("jury:local+opnai:a", UnknownName, "openai"),
     ],
 )

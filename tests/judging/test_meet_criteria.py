@@ -80,7 +80,7 @@ def test_a_level_that_was_not_sent_is_no_verdict(level: Any) -> None:
     reply = {"scales": [said(1, level=level)]}
     found, asked = answered(JUDGE.ask(MeetCriteria((TONE,), QUERY, ANSWER)), [reply], [reply])
     assert (verdicts(found)["tone"].met, verdicts(found)["tone"].value) == (None, None)
-    assert verdicts(found)["tone"].reason == "no verdict, asked twice"
+    assert verdicts(found)["tone"].reason == "no verdict after two attempts"
     assert len(asked) == 2
 
 
@@ -193,6 +193,6 @@ def test_a_jury_decides_by_more_than_half() -> None:
     found = verdicts(merge_facts(MeetCriteria((POLITE, TONE), QUERY, ANSWER), members, 0))
     assert (found["polite"].met, found["polite"].reason) == (True, "True 3")
     assert (found["tone"].met, found["tone"].level) == (None, None)
-    assert "the jury decides nothing" in found["tone"].reason
+    assert "the jury has no decision" in found["tone"].reason
     short = verdicts(merge_facts(MeetCriteria((POLITE, TONE), QUERY, ANSWER), members[:2], 2))
     assert short["polite"].met is None

@@ -24,7 +24,14 @@ def test_a_model_judge_says_who_answers_and_how() -> None:
     ):
         assert part in found.what
     limits = " ".join(found.limits)
-    for part in ("steered", "biased", "vary", "--judge-repeats", "label 50 or more claims", "ragauge judge check FILE"):
+    for part in (
+        "influenced by the text",
+        "biased",
+        "vary",
+        "--judge-repeats",
+        "Label 50 or more claims",
+        "ragauge judge check FILE",
+    ):
         assert part in limits
     assert found.judge_id == judge.judge_id
 
@@ -35,9 +42,17 @@ def test_a_hybrid_judge_says_what_it_saved() -> None:
     use = JudgeUse(questions=50, verdicts=200, local=150, spared=30, both=50, same=40)
     known = JudgeProgress("hybrid:openai:big", {"verify_answer": (judge.version("verify_answer"),)}, use)
     found = build_judge_note(judge.judge_id, None, known)
-    for part in ("p below", "openai:big", "150 of 200", "75%", "30 questions alone", "40 (80%)", "verify_answer 1+3"):
+    for part in (
+        "p below",
+        "openai:big",
+        "150 of 200",
+        "75%",
+        "30 judge questions by itself",
+        "40 (80%)",
+        "verify_answer 1+3",
+    ):
         assert part in found.what
-    assert any("Where the local judge decides" in limit for limit in found.limits)
+    assert any("When the local judge decides" in limit for limit in found.limits)
 
 
 def test_judges_of_old_stores_and_of_others() -> None:
@@ -51,6 +66,6 @@ def test_judges_of_old_stores_and_of_others() -> None:
 def test_a_key_in_a_url_is_in_no_note() -> None:
     """A spec with a key in its URL is refused, so that no note can hold one."""
     for url in ("http://user:sk-secret@host/v1", "http://host/v1?key=sk-secret"):
-        with pytest.raises(UsageError, match="must hold no key") as told:
+        with pytest.raises(UsageError, match="must not contain a key") as told:
             build_judge(f"openai-chat:m@{url}")
         assert "sk-secret" not in str(told.value)

@@ -478,20 +478,20 @@ def test_judge_ids_name_what_changes_a_verdict(one: str, other: str) -> None:
     ("text", "words"),
     [
         ("openia:x", "nearest: openai"),
-        ("openai:", "names no model"),
+        ("openai:", "does not name a model"),
         ("openai:x,agre=openai:y", "nearest: agree"),
-        ("openai:x,agree", "Write agree=openai:x, or leave it out"),
-        ("openai:x,embed=", "Write embed=local, or leave it out"),
-        ("openai:x,mode=", "Write mode=fused, or leave it out"),
+        ("openai:x,agree", "Write agree=openai:x, or omit it"),
+        ("openai:x,embed=", "Write embed=local, or omit it"),
+        ("openai:x,mode=", "Write mode=fused, or omit it"),
         ("openai:x,agre", "nearest: agree"),
         ("openai:x,mode=fast", "fused"),
         ("openai:x,temperature=warm", "number or none"),
         ("openai:x,pack=10", "at least 1,000"),
-        ("openai-chat:x@http://user:secret@host/v1", "must hold no key"),
-        ("openai-chat:x@http://host/v1?key=secret", "must hold no key"),
-        ("openai-chat:x@http://user:secret@host/v1,agree", "must hold no key"),
+        ("openai-chat:x@http://user:secret@host/v1", "must not contain a key"),
+        ("openai-chat:x@http://host/v1?key=secret", "must not contain a key"),
+        ("openai-chat:x@http://user:secret@host/v1,agree", "must not contain a key"),
         ("openai:x,embed=openai:y@http://user:secret@host/v1,agree", "key=value"),
-        ("openai:x,embed=openai:y@http://user:secret@host/v1,pack=many", "must hold no key"),
+        ("openai:x,embed=openai:y@http://user:secret@host/v1,pack=many", "must not contain a key"),
         ("openai:x,pack=many", "got temperature=0, pack=many"),
     ],
 )
@@ -574,6 +574,6 @@ def test_what_is_asked_alone_is_what_named_nothing() -> None:
     facts, asked = verified(first, [said((1, [claim("a b")])), said((3, [empty]))], inputs=inputs)
     assert [found.label for found in facts.claims] == ["supported", "supported", None]
     assert (facts.unnamed, [len(turn) for turn in asked]) == (2, [1, 2])
-    assert facts.claims[2].reason.startswith("the judge said supported or contradicted but named no sentence")
+    assert facts.claims[2].reason.startswith("the judge said supported or contradicted but did not name a sentence")
     _, asked = verified([said((1, [empty]), (2, [empty]), (3, [empty]))], [said()] * 3, inputs=inputs)
     assert [len(turn) for turn in asked] == [1, 3]

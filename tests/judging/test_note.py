@@ -31,7 +31,7 @@ def test_the_note_says_what_it_is_and_is_not() -> None:
         "labels in English",
         "AUROC",
         "by source",
-        "50 labels",
+        "at least 50 of your own labels",
         "model judge",
     )
     assert [part for part in parts if part not in said] == []

@@ -65,7 +65,7 @@ def test_most_decide_and_a_tie_has_no_verdict() -> None:
     tie = ((ONE, "supported", "a"), (ONE, "not_in_context", "b"))
     assert scores(facts_of(most))[0] == 1.0
     split = facts_of(people(*tie, *rest))
-    assert next((one.status, one.reason) for one in split.claims) == ("failed", "people are split")
+    assert next((one.status, one.reason) for one in split.claims) == ("failed", "annotators disagree")
     assert scores(split) == [None, None, None]
     assert scores(facts_of(people(*tie, (ONE, "not_in_context", ADJUDICATOR), *rest))) == [0.5, 0.0, 0.5]
     assert scores(facts_of(people(*tie, (ONE, "unsure", "c"), (ONE, "supported", "d"), *rest)))[0] == 1.0
@@ -74,7 +74,7 @@ def test_most_decide_and_a_tie_has_no_verdict() -> None:
 def test_sentence_without_label_has_no_verdict() -> None:
     """An answer of which a sentence is not labelled has no score: the denominator cannot shrink."""
     facts = facts_of(people((ONE, "supported", "a")))
-    assert [one.reason for one in facts.claims[1:]] == ["nobody labelled it"] * 2
+    assert [one.reason for one in facts.claims[1:]] == ["it has no label"] * 2
     assert scores(facts)[0] is None
 
 
@@ -114,9 +114,9 @@ def test_what_labels_tell_of() -> None:
     ]
     assert kinds.has_labels(SEEN)
     assert not kinds.has_labels(VerifyAnswer("Who?", (), ANSWER))
-    with pytest.raises(JudgeError, match="people were not asked rate_answer"):
+    with pytest.raises(JudgeError, match="human labels do not cover rate_answer"):
         facts_of(kinds, RateAnswer("Who?", ANSWER))
-    assert "by the guideline abc" in build_judge_note(kinds.judge_id).what
+    assert "with the guideline abc" in build_judge_note(kinds.judge_id).what
 
 
 def test_mended_label_counts() -> None:

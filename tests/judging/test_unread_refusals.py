@@ -70,7 +70,7 @@ def test_metrics_say_that_it_is_not_known(answerable: bool) -> None:
     for metric in (RefusalCorrectness(), own, AnswerRelevance()):
         result = measure_metric(metric, found)
         assert result.status == "not_applicable"
-        assert result.reason == "whether the answer declines is not known in this language (el)"
+        assert result.reason == "whether the answer declines cannot be determined in this language (el)"
     assert not is_incomplete(found.evidence["verify_answer"])
 
 
@@ -79,5 +79,5 @@ def test_what_may_be_a_refusal_is_unclear(answerable: bool) -> None:
     """It neither failed nor passed, no cause is named, and the reason says what is not known."""
     verdict, cause = judge_example(facts(answerable=answerable))
     assert (verdict.verdict, cause) == ("unclear", None)
-    assert verdict.reason == "whether the answer declines is not known in this language (el)"
+    assert verdict.reason == "whether the answer declines cannot be determined in this language (el)"
     assert verdict.settled_by

@@ -140,14 +140,14 @@ def test_the_wording_is_in_the_judges_id(tmp_path: Path) -> None:
     [
         ({"verify_answer": "{question} {answer}"}, r"verify_answer: the slot \{passages\} is missing"),
         ({"verify_answer": "{question} {passages} {answer} {context}"}, "no slot of verify_answer 'context'"),
-        ({"verify_answer": VERIFY + "{answer}"}, r"the slot \{answer\} stands twice"),
+        ({"verify_answer": VERIFY + "{answer}"}, r"the slot \{answer\} appears twice"),
         ({"verify_answer": VERIFY + "{}"}, "no slot of verify_answer ''"),
-        ({"verify_answer": VERIFY.replace("{answer}", "{answer!r}")}, "takes nothing beside its name"),
+        ({"verify_answer": VERIFY.replace("{answer}", "{answer!r}")}, "takes only its name"),
         ({"verify_answer": VERIFY + "{"}, "braces cannot be read"),
         ({"verify_anser": VERIFY}, "no prompt of a judge 'verify_anser'; nearest: verify_answer"),
         ({"verify_answer": 7}, "expected a text with slots"),
         ({"verify_answer": "no-such-file.txt"}, "no-such-file.txt cannot be read"),
-        ({}, "expected names of prompts"),
+        ({}, "expected prompt names"),
     ],
 )
 def test_templates_that_cannot_serve_are_refused(templates: Mapping[str, Any], said: str, tmp_path: Path) -> None:
@@ -164,7 +164,7 @@ def _written(path: Path, templates: Mapping[str, Any]) -> Path:
 
 def test_a_file_that_is_not_there_is_told() -> None:
     """The path is named, and where to read what the file may say."""
-    with pytest.raises(DataError, match=r"nowhere\.yaml: there is no such file\. ragauge docs model-judges"):
+    with pytest.raises(DataError, match=r"nowhere\.yaml: there is no such file\. See ragauge docs model-judges"):
         ModelJudge.of("openai:any,prompts=nowhere.yaml")
 
 
@@ -186,9 +186,9 @@ def test_a_text_may_stand_in_a_file_of_its_own(tmp_path: Path) -> None:
 
 def test_prompts_of_another_process_are_told() -> None:
     """Templates that were handed over elsewhere are not guessed at; those for a judge without a model are refused."""
-    with pytest.raises(UsageError, match="Hand them over again"):
+    with pytest.raises(UsageError, match="Pass them again"):
         ModelJudge.of("openai:any,prompts=given:00000000")
-    with pytest.raises(UsageError, match="asks none"):
+    with pytest.raises(UsageError, match="uses none"):
         rg.evaluate([{"query": QUERY}], prompts={"verify_answer": VERIFY})
 
 
@@ -234,4 +234,4 @@ def test_verdicts_flow_in_own_words_and_are_never_mixed(kind: str, tmp_path: Pat
         usual = rg.evaluate(rows, **given_)
         assert len(server.requests) > once
     assert usual.card.judge.judge_id != own.card.judge.judge_id
-    assert "worded by templates handed over in Python" in own.card.judge.what
+    assert "Its prompts come from templates passed from Python" in own.card.judge.what

@@ -204,7 +204,7 @@ def test_no_redirect_carries_a_key_to_another_host(name: str, monkeypatch: pytes
         assert not other.requests
     assert isinstance(found, CallError)
     assert found.trouble == "auth"
-    assert f"Name that place where it is meant: @http://127.0.0.1:{other.port}/" in str(found)
+    assert f"To allow it, use that address: @http://127.0.0.1:{other.port}/" in str(found)
 
 
 def test_a_redirect_within_a_host_is_followed() -> None:
@@ -253,11 +253,11 @@ def test_headers_are_sent_and_their_secrets_are_read_from_the_environment(monkey
 @pytest.mark.parametrize(
     ("spec", "told"),
     [
-        ("openai-chat:m@https://h/v1,key_env=sk-abc", "names the variable"),
+        ("openai-chat:m@https://h/v1,key_env=sk-abc", "names the environment variable"),
         ("openai-chat:m@https://h/v1,header.Authorization=Bearer abc", r"header.Authorization=\$NAME"),
-        ("openai-chat:m@https://h/v1,header.a b=c", "no name of a header"),
+        ("openai-chat:m@https://h/v1,header.a b=c", "not a valid header name"),
         ("openai-chat:m@https://h/v1?api-version=1", "azure:DEPLOYMENT@URL"),
-        ("openai-chat:m@https://h/v1?key=abc", "must hold no key"),
+        ("openai-chat:m@https://h/v1?key=abc", "must not contain a key"),
         ("openai:m,top_p=2", "between 0 and 1"),
         ("openai:m,max_tokens=none", "at least 1"),
         ("openai:m,reasoning_effort=huge", "one of none, minimal"),
@@ -368,12 +368,12 @@ def test_a_server_with_chat_completions_alone_is_asked_there(tmp_path: Path) -> 
     assert card["faithfulness"].mean == expected["faithfulness"].mean is not None
     with open_store(f"sqlite:///{tmp_path / 'b.db'}") as opened:
         assert {line["reply"]["sent"]["api"] for line in opened.replies.iter_lines()} == {"chat completions"}
-    assert [note for note in said if "openai-chat:any@" in note and "knows no Responses API" in note] == said[-1:]
+    assert [note for note in said if "openai-chat:any@" in note and "has no Responses API" in note] == said[-1:]
 
 
 def test_a_server_that_knows_neither_is_a_wrong_address(tmp_path: Path) -> None:
     """Where chat completions are not found either, the run ends and names the model and its address."""
-    with FaultyServer(answers=lambda _: (404, {})) as server, pytest.raises(JudgeError, match="cannot be asked"):
+    with FaultyServer(answers=lambda _: (404, {})) as server, pytest.raises(JudgeError, match="cannot be called"):
         evaluated(f"openai:any@{server.url}", tmp_path / "a.db")
 
 

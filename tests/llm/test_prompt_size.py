@@ -65,7 +65,7 @@ def test_a_cut_text_is_told() -> None:
     real = len(tokenizer().encode(text, add_special_tokens=False).ids)
     for read in (1_024, 2_050, real // 2):
         assert describe_cut(text, read).startswith(
-            f"the server read {read:,} of at least {count_fewest_tokens(text):,} tokens:"
+            f"the server read {read:,} of at least {count_fewest_tokens(text):,} tokens, so"
         )
         assert "num_ctx" in describe_cut(text, read)
     assert describe_cut("A short text.", 1) == ""  # the count is of something else

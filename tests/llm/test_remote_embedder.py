@@ -113,7 +113,7 @@ def test_what_is_no_embedder(monkeypatch: pytest.MonkeyPatch) -> None:
     """A provider without embeddings is named with those that have them; without a key the variable is named."""
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
-    with pytest.raises(JudgeError, match="Set OPENAI_API_KEY; or name a server of your own: openai:small@"):
+    with pytest.raises(JudgeError, match="Set OPENAI_API_KEY; or use your own server: openai:small@"):
         build_embedder(ModelName("openai", "small"))
     with pytest.raises(UnknownName, match="provider of embeddings 'anthropic'"):
         build_embedder(ModelName("anthropic", "any"))

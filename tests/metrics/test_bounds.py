@@ -24,7 +24,8 @@ from tests.building import (
 from ragauge.core.facts import AnswerFacts, Claim, Evidence, ReferenceClaim
 from ragauge.metrics import measure
 from ragauge.metrics.base import Metric, MetricResult
-from ragauge.metrics.catalogue import list_questions, list_samples, parse_metric
+from ragauge.metrics.catalogue import list_questions, parse_metric
+from ragauge.metrics.catalogue_entries import list_samples
 from ragauge.metrics.facts import JUDGE_FACTS, Facts
 from ragauge.metrics.measure import measure_all, measure_metric
 

@@ -26,7 +26,8 @@ from tests.building import (
 )
 
 from ragauge.core.facts import Agreement, CoverFacts, GuessedFacts, SimilarityFacts
-from ragauge.metrics.catalogue import list_questions, list_samples, parse_metric
+from ragauge.metrics.catalogue import list_questions, parse_metric
+from ragauge.metrics.catalogue_entries import list_samples
 from ragauge.metrics.facts import Facts
 from ragauge.metrics.measure import measure_metric
 

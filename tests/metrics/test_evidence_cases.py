@@ -28,7 +28,8 @@ from ragauge.core.facts import Claim, Evidence, SimilarityFacts
 from ragauge.core.response import REDACTED, Response
 from ragauge.judges.inputs import build_evidence_key, build_inputs
 from ragauge.metrics.base import MetricResult
-from ragauge.metrics.catalogue import list_classes, list_questions, list_samples, parse_metric
+from ragauge.metrics.catalogue import list_classes, list_questions, parse_metric
+from ragauge.metrics.catalogue_entries import list_samples
 from ragauge.metrics.facts import Facts
 from ragauge.metrics.measure import measure_metric
 
@@ -370,8 +371,8 @@ def test_case_99_names() -> None:
 @pytest.mark.parametrize(
     ("name", "error", "text"),
     [
-        ("answer_relevance:method=questions:by=sentence", UsageError, "by=sentence goes with method=judged"),
-        ("context_precision:by=answer:unit=sentence", UsageError, "unit=sentence goes with by=question, got by=answer"),
+        ("answer_relevance:method=questions:by=sentence", UsageError, "by=sentence needs method=judged"),
+        ("context_precision:by=answer:unit=sentence", UsageError, "unit=sentence needs by=question, got by=answer"),
         ("noise_sensitivity", UsageError, "noise_sensitivity:source=relevant or noise_sensitivity:source=irrelevant"),
         ("hallucination:by=judge", UnknownName, "no value of hallucination:by 'judge'"),
         ("faithfulnes", UnknownName, "nearest: faithfulness"),

@@ -31,15 +31,8 @@ from ragauge.core.facts import (
     RelevanceFacts,
 )
 from ragauge.metrics.base import Direction, Measures, Metric, MetricResult, Scale
-from ragauge.metrics.catalogue import (
-    BUILT_IN,
-    QUESTIONS,
-    list_aliases,
-    list_classes,
-    list_entries,
-    list_samples,
-    parse_metric,
-)
+from ragauge.metrics.catalogue import BUILT_IN, QUESTIONS, list_aliases, list_classes, parse_metric
+from ragauge.metrics.catalogue_entries import list_entries, list_samples
 from ragauge.metrics.docstring import parse_docstring
 from ragauge.metrics.facts import FREE_FACTS, JUDGE_FACTS, Facts, find_question
 from ragauge.metrics.measure import measure_all, measure_metric

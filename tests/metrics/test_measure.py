@@ -19,7 +19,8 @@ from tests.building import (
 )
 from tests.conftest import OwnTime
 
-from ragauge.metrics.catalogue import get_definition, list_classes, parse_metric
+from ragauge.metrics.catalogue import list_classes, parse_metric
+from ragauge.metrics.catalogue_entries import get_definition
 from ragauge.metrics.docstring import parse_docstring
 from ragauge.metrics.facts import Facts, resolve_fact
 from ragauge.metrics.measure import measure_all

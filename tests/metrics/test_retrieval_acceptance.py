@@ -12,7 +12,8 @@ from ragauge.core.example import Example, Relevant
 from ragauge.core.response import Passage, Response
 from ragauge.evaluation.retrieval.compute import evaluate_retrieval
 from ragauge.metrics.base import MetricResult
-from ragauge.metrics.catalogue import list_classes, list_samples, parse_metric, select_metrics
+from ragauge.metrics.catalogue import list_classes, parse_metric, select_metrics
+from ragauge.metrics.catalogue_entries import list_samples
 from ragauge.metrics.facts import Facts
 from ragauge.metrics.measure import measure_metric
 from ragauge.metrics.retrieval import METRICS

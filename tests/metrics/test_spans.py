@@ -90,9 +90,9 @@ def test_fill_cuts_or_leaves_out() -> None:
 @pytest.mark.parametrize(
     ("name", "told"),
     [
-        ("token_recall:budget=9@5", "do not go together"),
+        ("token_recall:budget=9@5", "cannot be combined"),
         ("token_recall:unit=char:budget=9", "a budget counts tokens"),
-        ("token_iou:fill=whole", "how a budget is filled"),
+        ("token_iou:fill=whole", "needs a budget"),
     ],
 )
 def test_parameters_that_do_not_go_together(name: str, told: str) -> None:
@@ -111,10 +111,10 @@ def test_ordinary_responses_are_counted_in_characters() -> None:
         return result.status, result.value, result.reason
 
     assert found("token_recall:unit=char@1", Facts(asked, with_spans)) == ("scored", 5 / 15, "")
-    assert "tokens of documents are not known" in found("token_recall@1", Facts(asked, with_spans))[2]
-    assert "index are not known" in found("precision_omega:unit=char", Facts(asked, with_spans))[2]
+    assert "token counts of the documents are not available" in found("token_recall@1", Facts(asked, with_spans))[2]
+    assert "index are not available" in found("precision_omega:unit=char", Facts(asked, with_spans))[2]
     without = Facts(asked, response([passage("d1", "x")]))
-    assert "is not recorded (span)" in found("token_iou:unit=char", without)[2]
+    assert "are not recorded (span)" in found("token_iou:unit=char", without)[2]
     assert found("token_iou:unit=char", Facts(example("A fact."), with_spans))[0] == "not_applicable"
     failed = Facts(asked, replace(with_spans, error="boom"))
     assert found("token_recall:unit=char", failed) == ("failed", None, "the system failed: boom")

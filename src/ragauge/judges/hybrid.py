@@ -196,13 +196,13 @@ def build_judge_note(
         for question, found_versions in versions.items()
     )
     sentences = [
-        f"The embedded local judge decides the claims and passages that it is sure of (p below {low:g} or above "
-        f"{high:g}), a language model the others and everything else.",
+        f"The embedded local judge decides the claims and passages that it is confident about (p below {low:g} or "
+        f"above {high:g}). A language model decides the others and everything else.",
         model.describe_models(judge_id.removeprefix(PREFIX), spec.removeprefix(PREFIX)),
         describe_savings(use),
-        f"Questions, with the versions of both: {questions}." if questions else "",
+        f"Judge questions, with the versions of both: {questions}." if questions else "",
     ]
-    limits = (*model.LIMITS, *(f"Where the local judge decides: {limit}" for limit in LOCAL_LIMITS))
+    limits = (*model.LIMITS, *(f"When the local judge decides: {limit}" for limit in LOCAL_LIMITS))
     return JudgeNote(judge_id, " ".join(sentence for sentence in sentences if sentence), limits)
 
 
@@ -213,7 +213,8 @@ def describe_savings(use: JudgeUse | None) -> str:
     share = use.local / use.verdicts
     return (
         f"Here the local judge decided {use.local:,} of {use.verdicts:,} claims and passages ({share:.0%}) and "
-        f"answered {use.spared:,} questions alone: as many calls saved, at least.{describe_agreement(use)}"
+        f"answered {use.spared:,} judge questions by itself, which saved at least as many "
+        f"calls.{describe_agreement(use)}"
     )
 
 
@@ -222,6 +223,6 @@ def describe_agreement(use: JudgeUse) -> str:
     if not use.both:
         return ""
     return (
-        f" On {use.both:,} that it was not sure of, it leant the way that the model decided in {use.same:,} "
+        f" On {use.both:,} that it was not confident about, it leaned the same way as the model in {use.same:,} "
         f"({use.same / use.both:.0%})."
     )

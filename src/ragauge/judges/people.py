@@ -27,9 +27,9 @@ from ragauge.scores.results.scorecard import JudgeNote
 from ragauge.text.sentences import split_sentences
 
 PREFIX = ANNOTATOR_JUDGE_PREFIX
-NO_GUIDELINE = "none"  # how instructions that are not known are called in a spec
-NOT_LABELED = "nobody labelled it"
-SPLIT = "people are split"
+NO_GUIDELINE = "none"  # how unknown instructions are called in a spec
+NOT_LABELED = "it has no label"
+SPLIT = "annotators disagree"
 MIN_KNOWN_PER_UNCLEAR = 10  # labels that say which kind for each that does not, from which the kinds can be told
 # a judge's question -> those of labels that tell of it
 LABEL_QUESTIONS: Mapping[str, tuple[str, ...]] = {
@@ -123,7 +123,9 @@ class PeopleJudge:
             return _build_answer_facts(inputs, *label_lists)
         if isinstance(inputs, RatePassages):
             return RelevanceFacts(_build_ratings(inputs, *label_lists))
-        raise JudgeError(f"people were not asked {inputs.question}. They label support, relevance, address and refuse.")
+        raise JudgeError(
+            f"human labels do not cover {inputs.question}. They cover support, relevance, address and refuse."
+        )
 
 
 def _build_label_keys(inputs: Inputs) -> tuple[str, ...]:
@@ -222,7 +224,9 @@ def _build_ratings(inputs: RatePassages, labels: Sequence[Label]) -> tuple[Ratin
 def build_judge_note(judge_id: str) -> JudgeNote:
     """What is to be said of people as a judge."""
     guideline = judge_id.removeprefix(PREFIX).partition("#")[0]
-    guideline_text = "instructions that are not known" if guideline == NO_GUIDELINE else f"the guideline {guideline}"
+    guideline_text = "unknown instructions" if guideline == NO_GUIDELINE else f"the guideline {guideline}"
     return JudgeNote(
-        judge_id, f"People labelled, by {guideline_text}; of several annotators most decide, a tie has no verdict."
+        judge_id,
+        f"Annotators labeled with {guideline_text}. The majority of several annotators decides, and a tie has no "
+        f"verdict.",
     )

@@ -163,8 +163,8 @@ class Metric:
     def __init_subclass__(cls) -> None:
         if "__init__" in vars(cls) and "__dataclass_fields__" not in vars(cls):
             raise UsageError(
-                f"{cls.__name__} has an __init__: a metric's parameters are fields, so that its name shows them. Write "
-                'them in the class, such as tone: str = "formal".'
+                f"{cls.__name__} has an __init__, but the parameters of a metric are fields, so that its name shows "
+                'them. Declare them in the class, such as tone: str = "formal".'
             )
 
     def __new__(cls, *_: Any, **__: Any) -> Self:
@@ -175,7 +175,7 @@ class Metric:
     @property
     def needs(self) -> Needs:
         """Argument of `value` -> fact."""
-        raise NotImplementedError(f"{type(self).__name__} declares no needs")
+        raise NotImplementedError(f"{type(self).__name__} does not declare its needs")
 
     def check(self) -> None:
         """Raises UsageError where a parameter names what is not there; asked before a run, not when reading scores."""
@@ -221,12 +221,12 @@ CONTROLS_BY_FACT: Mapping[str, ControlledFact] = {
 }
 FACT_NAMES: Mapping[ControlledFact, str] = {
     "support": "whether passages support a claim",
-    "reference": "whether passages hold a reference claim",
+    "reference": "whether passages contain a reference claim",
     "relevance": "whether a passage is about the question",
     "address": "whether an answer addresses the question",
     "agreement": "whether an answer agrees with a reference",
 }
-LAYOUT_NAMES = {"prose": "prose", "table": "tables", "cells": "tables of one cell a line"}
+LAYOUT_NAMES = {"prose": "prose", "table": "tables", "cells": "tables with one cell per line"}
 UNREAD = "this judge cannot tell"  # how the reason begins of a score that was not read
 
 
@@ -247,14 +247,16 @@ def _describe_shortfall(scale: ControlScale | None) -> str:
     """What control pairs lack for a fact to count as read.
 
     >>> _describe_shortfall(ControlScale(yes=(0.9,) * 12, no=(0.1,) * 30))
-    '12 control pairs known true, 30 known false: 20 of each needed'
+    '12 control pairs known to be true and 30 known to be false; at least 20 of each are needed'
     >>> _describe_shortfall(ControlScale(yes=(0.5,) * 25, no=(0.1,) * 15 + (0.9,) * 15))
-    'AUROC 0.50 over 25 control pairs known true and 30 known false: 0.90 needed'
+    'AUROC 0.50 over 25 control pairs known to be true and 30 known to be false: 0.90 needed'
     """
     if scale is None or min(len(scale.yes), len(scale.no)) < MIN_PAIRS:
         yes, no = (0, 0) if scale is None else (len(scale.yes), len(scale.no))
-        return f"{yes} control pairs known true, {no} known false: {MIN_PAIRS} of each needed"
-    over = f"over {len(scale.yes)} control pairs known true and {len(scale.no)} known false"
+        return (
+            f"{yes} control pairs known to be true and {no} known to be false; at least {MIN_PAIRS} of each are needed"
+        )
+    over = f"over {len(scale.yes)} control pairs known to be true and {len(scale.no)} known to be false"
     if scale.auroc < MIN_AUROC:
         return f"AUROC {floor(100 * scale.auroc) / 100:.2f} {over}: {MIN_AUROC:.2f} needed"
     return f"medians {floor(100 * scale.gap) / 100:.2f} apart {over}: {MIN_GAP:.2f} needed"

@@ -19,7 +19,7 @@ def find_char_spans(example: Example, response: Response) -> GoldOverlap | NotAp
     spans = [passage.span for passage in response.passages]
     known_spans = [span for span in spans if span is not None]
     if len(known_spans) < len(spans):
-        return NotApplicable("where the passages stand in their documents is not recorded (span)")
+        return NotApplicable("the positions of the passages in their documents are not recorded (span)")
     from ragauge.metrics.spans.span_coverage import merge_spans
 
     return GoldOverlap(merge_spans(example.gold_spans), tuple(known_spans))
@@ -29,4 +29,7 @@ def find_token_spans(example: Example) -> NotApplicable:
     """Tokens are counted over whole documents, which no response holds: `ragauge component chunking` scores them."""
     if not example.gold_spans:
         return NotApplicable("no gold spans")
-    return NotApplicable("tokens of documents are not known: ragauge component chunking counts them; or use unit=char")
+    return NotApplicable(
+        "token counts of the documents are not available: use ragauge component chunking, which counts them, or "
+        "unit=char"
+    )

@@ -39,12 +39,12 @@ class Composite(Metric):
     def __post_init__(self) -> None:
         names = self.of.split("+")
         if len(set(names)) != len(names) or len(names) < 2:
-            raise UsageError(f"composite: of needs two metrics or more, each once, got {self.of!r}.")
+            raise UsageError(f"composite: of needs at least two different metrics, got {self.of!r}.")
         for metric in self._build_metrics():
             if metric.direction != "higher" or metric.range != (0.0, 1.0):
-                raise UsageError(f"composite: {metric} does not run from 0 to 1 with more being better.")
+                raise UsageError(f"composite: {metric} must range from 0 to 1, with higher being better.")
         if len(list(self._parse_weights())) != len(names):
-            raise UsageError(f"composite: {len(names)} metrics need as many weights, got {self.weights!r}.")
+            raise UsageError(f"composite: {len(names)} metrics need the same number of weights, got {self.weights!r}.")
 
     @property
     def needs(self) -> Needs:

@@ -111,7 +111,7 @@ def _explain_not_asked(question: str, facts: Facts) -> Absent:
     first = facts.evidence.get("verify_answer")
     if question == "agree" and first is not None and first.status == "failed":
         return Failed(first.reason or "verify_answer failed")
-    return NotAsked(f"{question} was not asked")
+    return NotAsked(f"{question} was not evaluated")
 
 
 def _explain_not_recorded(facts: Facts, name: str) -> NotApplicable:
@@ -252,12 +252,12 @@ def _get_citations(facts: Facts) -> Any:
 def _get_ranking(facts: Facts) -> Any:
     if facts.response.error is not None:
         return build_system_failure(facts)
-    return facts.ranking if facts.ranking is not None else Failed("the judged documents were not ranked")
+    return facts.ranking if facts.ranking is not None else Failed("the labeled documents were not ranked")
 
 
 def _get_answerable(facts: Facts) -> Any:
     is_answerable = facts.example.is_answerable
-    return NotApplicable("not known whether the question is answerable") if is_answerable is None else is_answerable
+    return NotApplicable("answerable is not set for this question") if is_answerable is None else is_answerable
 
 
 FREE_FACTS: Mapping[str, Callable[[Facts], Any]] = {
@@ -291,14 +291,14 @@ FREE_FACTS: Mapping[str, Callable[[Facts], Any]] = {
 def _get_claims(answer: AnswerFacts, _: Facts) -> tuple[Claim, ...] | Failed:
     """The claims; a sentence whose claims could not be had hides an unknown number of them."""
     if any(claim.text is None for claim in answer.claims):
-        return Failed("the claims of a sentence could not be had")
+        return Failed("the claims of a sentence are not available")
     return answer.claims
 
 
 def _get_support(answer: AnswerFacts, facts: Facts) -> tuple[Claim, ...] | Absent:
     """The claims with their support: without passages none has any, and nothing needed to be asked."""
     if not answer.support_asked and facts.response.passages:
-        return NotAsked("support by the passages was not asked")
+        return NotAsked("support by the passages was not evaluated")
     return _get_claims(answer, facts)
 
 
@@ -318,7 +318,7 @@ def _get_refusal(answer: AnswerFacts, _: Facts) -> bool | NotApplicable | None:
     """Whether the answer declines; no retry would tell where the judge does not know how its language declines."""
     if answer.refuse is None and answer.unread:
         language = "" if answer.unread == "und" else f" ({answer.unread})"
-        return NotApplicable(f"whether the answer declines is not known in this language{language}")
+        return NotApplicable(f"whether the answer declines cannot be determined in this language{language}")
     return answer.refuse
 
 

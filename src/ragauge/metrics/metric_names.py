@@ -43,7 +43,7 @@ def parse_name(name: str, classes: Mapping[str, type[Metric]], aliases: Aliases)
     if not match and FORM.match(_normalize_spelling(name)):
         raise build_unknown_error(name.strip(), classes, aliases)
     if not match:
-        raise UsageError(f"{name!r} is not a metric's name. Write name:param=value@k, such as ndcg:gain=exp@10.")
+        raise UsageError(f"{name!r} is not a valid metric name. Write name:param=value@k, such as ndcg:gain=exp@10.")
     head, params = match["name"], dict(parameter.split("=", 1) for parameter in match["params"].split(":")[1:])
     values: dict[str, Any] = {}
     if head in aliases and not (params and head in classes):
@@ -95,7 +95,7 @@ def build_unknown_error(
     names = [*classes_by_name, *others]
     meant = [full_names.get(name, name) for name in find_nearest(head, names)]
     kind = "metric or preset" if others else "metric"
-    return UnknownName(kind, name, names, "ragauge metrics lists them.", meant=meant)
+    return UnknownName(kind, name, names, "Run ragauge metrics for a list.", meant=meant)
 
 
 def _normalize_spelling(name: str) -> str:

@@ -134,14 +134,14 @@ def _check_options(
     if bounds is not None:
         limits = tuple(bounds) if isinstance(bounds, tuple | list) else ()
         if len(limits) != 2 or not all(isinstance(end, Real) for end in limits) or not limits[0] < limits[1]:
-            raise UsageError(f"range is the least and the greatest value, such as (0, 1), got {bounds!r}.")
+            raise UsageError(f"range must be the minimum and the maximum value, such as (0, 1), got {bounds!r}.")
 
 
 def _check_name(name: str) -> None:
     if not NAME.fullmatch(name):
         raise UsageError(
-            f"{name!r} cannot be a metric's name: a name is lower-case letters, digits and _, which no shell reads "
-            'otherwise. Name it: @rg.metric(name="polite").'
+            f"{name!r} is not a valid metric name. Use lower-case letters, "
+            'digits and _. Name it: @rg.metric(name="polite").'
         )
 
 
@@ -179,7 +179,7 @@ def load_plug_ins(register: Callable[[object], Metric], name: str = "") -> bool:
                 is_registered = True
             except (Exception, SystemExit) as error:
                 warnings.warn(
-                    f"the metric {point_name} of {get_package_name(point)} cannot be had: {type(error).__name__}: "
+                    f"the metric {point_name} of {get_package_name(point)} cannot be loaded: {type(error).__name__}: "
                     f"{error}",
                     UserWarning,
                     stacklevel=2,
@@ -196,7 +196,7 @@ def _build_function_metric(function: Any) -> Metric:
         code, holder = type(called), called
     state = (holder, *((function.args, function.keywords) if isinstance(function, partial) else ()))
     if options.name is None and code.__name__ == "<lambda>":
-        raise UsageError('a lambda has no name of its own. Name it: rg.metric(name="polite")(lambda answer: …).')
+        raise UsageError('a lambda has no name. Name it: rg.metric(name="polite")(lambda answer: …).')
     name = options.name or base.to_snake_case(code.__name__)
     _check_name(name)
     needs, defaults = _read_arguments(name, function, options.needs)
@@ -244,7 +244,7 @@ def _read_arguments(name: str, function: Any, more: Needs) -> tuple[dict[str, st
     try:
         parameters = list(inspect.signature(function).parameters.values())
     except (TypeError, ValueError):
-        raise UsageError(f"{name}: its arguments are not known. Wrap it: def {name}(answer): …") from None
+        raise UsageError(f"{name}: its arguments cannot be read. Wrap it: def {name}(answer): …") from None
     for parameter in parameters:
         if parameter.kind in (parameter.VAR_KEYWORD, parameter.VAR_POSITIONAL):
             continue
@@ -254,7 +254,7 @@ def _read_arguments(name: str, function: Any, more: Needs) -> tuple[dict[str, st
                 defaults[parameter.name] = parameter.default
         elif parameter.default is parameter.empty:
             raise UnknownName(
-                f"such argument for {name}:", parameter.name, facts_by_argument, "Arguments go by their names."
+                f"such argument for {name}:", parameter.name, facts_by_argument, "Arguments are passed by name."
             )
     return needs, defaults
 
@@ -285,7 +285,7 @@ def _complete_class(cls: type[Metric]) -> type[Metric]:
     if cls not in own_classes or METRIC_ATTRIBUTE in vars(cls):
         return cls
     if not callable(getattr(cls, "value", None)):
-        raise UsageError(f"{cls.__name__} computes nothing. Give it a method: def value(self, answer): …")
+        raise UsageError(f"{cls.__name__} does not compute anything. Add a method: def value(self, answer): …")
     _check_name(cls.name())
     base.make_dataclass(cls)
     stated_names = {name for own_class in own_classes for name in vars(own_class)}
@@ -316,4 +316,4 @@ def _build_instance(cls: type[Metric]) -> Metric:
     try:
         return cls()
     except TypeError as error:
-        raise UsageError(f"{cls.__name__}: {error}. Give an object of it, such as {cls.__name__}(…).") from None
+        raise UsageError(f"{cls.__name__}: {error}. Pass an instance of it, such as {cls.__name__}(…).") from None

@@ -20,7 +20,7 @@ from ragauge.metrics.base import Direction, Measures, Metric, MetricResult, Need
 NAME = re.compile(r"[a-z][a-z0-9_]*")
 TIMEOUT_S = 60.0
 ROUNDING_TOLERANCE = 1e-9  # by which a value may leave its range: it is taken for the end
-EXPECTED_RESULTS = "a number, True or False, rg.Value(value, reason=…), or None where it does not apply"
+EXPECTED_RESULTS = "a number, True or False, rg.Value(value, reason=…), or None if it does not apply"
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,10 +134,10 @@ def build_column_class(column: str, direction: Direction) -> type[Metric]:
     name = re.sub(r"[^a-z0-9]+", "_", base.to_snake_case(column)).strip("_")
     if not NAME.fullmatch(name):
         raise UsageError(
-            f"the column {column!r} cannot name a metric: names are lower-case letters, digits and _. Give it a name: "
+            f"the column {column!r} is not a valid metric name. Use lower-case letters, digits and _. Name it with: "
             f"--map my_score={column} --scores my_score."
         )
-    sentence = f"What stands in the column {column} of the user's own data."
+    sentence = f"The value of the column {column} in your data."
     needs, more = {"outcome": "response.outcome"}, {"column": column}
     declared = Declaration(name, 1, "end_to_end", direction, needs=needs, sentence=sentence, more=more)
     return build_metric_class(declared, ColumnMetric)
@@ -196,9 +196,9 @@ def check_distinct_names(metrics: Sequence[Metric]) -> None:
         other = first.setdefault(metric.name(), metric)
         if type(other) is not type(metric):
             raise UsageError(
-                f"{_describe_origin(other)} and {_describe_origin(metric)} are both named {metric.name()}. Give one "
-                "another name, "
-                f'such as @rg.metric(name="other_{metric.name()}").'
+                f"{_describe_origin(other)} and {_describe_origin(metric)} are both named {metric.name()}. Rename "
+                "one of them, such "
+                f'as with @rg.metric(name="other_{metric.name()}").'
             )
 
 
@@ -238,14 +238,14 @@ def read_result(metric: Metric, result: Any) -> Any:
     if number is None:
         problem = f"{metric} gave {_describe_result(result)}; expected {EXPECTED_RESULTS}"
     elif not isfinite(number):
-        problem = f"{metric} gave {number}; expected a number, or None where it does not apply"
+        problem = f"{metric} gave {number}; expected a number, or None if it does not apply"
     elif metric.scale == "rate" and number not in (0.0, 1.0):
-        problem = f"{metric} gave {number:g}; expected True or False, as it is declared"
+        problem = f"{metric} gave {number:g}; expected True or False, as declared"
     elif not low - ROUNDING_TOLERANCE <= number <= high + ROUNDING_TOLERANCE:
         range_source = (
-            "@rg.metric(range=…)" if isinstance(metric, OwnMetric) else "range = …; 0 to 1 where a class has none"
+            "@rg.metric(range=…)" if isinstance(metric, OwnMetric) else "range = …; 0 to 1 if a class has none"
         )
-        problem = f"{metric} gave {number!r}; expected {low:g} to {high:g}, the range that it declares ({range_source})"
+        problem = f"{metric} gave {number!r}; expected {low:g} to {high:g}, its declared range ({range_source})"
     else:
         number = min(max(number, low), high)
         return MetricResult("scored", number, None, None, number, number, reason)
@@ -265,7 +265,7 @@ def _to_number(result: Any) -> float | None:
 def _describe_result(result: Any) -> str:
     if inspect.iscoroutine(result):
         result.close()
-        return "a coroutine, which only a function that is written as `async def` may do"
+        return "a coroutine, which only an `async def` function may return"
     if isinstance(result, str):
         return f"the text {result[:40]!r}{'…' if len(result) > 40 else ''}"
     shape = getattr(result, "shape", None)
@@ -275,7 +275,7 @@ def _describe_result(result: Any) -> str:
 def call_code(metric: Metric, code: Callable[..., Any], arguments: Mapping[str, Any]) -> Any:
     """What a metric's code gives, called in this thread; what it raises fails that score, but for Ctrl-C."""
     if inspect.iscoroutinefunction(inspect.unwrap(type(metric).value)) or getattr(metric, "awaited", False):
-        return MetricResult.failed(f"{metric} is a coroutine's: evaluate awaits it, nothing else does", metric.range)
+        return MetricResult.failed(f"{metric} is computed by a coroutine, which only evaluate awaits", metric.range)
     try:
         return read_result(metric, code(**arguments))
     except KeyboardInterrupt:

@@ -69,8 +69,8 @@ def _parse_tree(code: FunctionType | type) -> ast.AST:
         body = ast.parse(dedent(inspect.getsource(code))).body
     except (OSError, TypeError, SyntaxError) as error:
         raise UsageError(
-            f"{code.__name__}: its source cannot be read ({type(error).__name__}), so that a change of it would not be "
-            "seen. Give it a version, and another one with each change: @rg.metric(version=1)."
+            f"{code.__name__}: its source cannot be read ({type(error).__name__}), so a change would not "
+            "be detected. Set a version, and raise it with each change: @rg.metric(version=1)."
         ) from None
     if code.__name__ != "<lambda>":
         return body[0]

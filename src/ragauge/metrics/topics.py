@@ -8,7 +8,7 @@ from ragauge.metrics.base import NotApplicable
 from ragauge.text.tokens import has_topic
 
 RATED_QUESTIONS = ("rate_passages", "rate_sentences")
-NO_TOPIC = "the request names no topic that passages could be relevant to"
+NO_TOPIC = "the request has no topic that passages could be relevant to"
 
 
 def is_task(readability: Readability | None) -> bool:

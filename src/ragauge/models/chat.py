@@ -42,8 +42,8 @@ PARAM_PATTERNS = {
 }
 NO_SUCH_API = (404, 405)
 KEY_HINT = (
-    "It was sent no key: a provider's usual key goes to the provider's own hosts alone. Name the variable that holds "
-    "this server's key after the model: ,key_env=NAME"
+    "No key was sent, because a provider's usual key is sent only to the provider's own hosts. To set the variable "
+    "with this server's key, add ,key_env=NAME after the model"
 )
 FALLBACK = "chat completions"  # what a reply says was spoken where the place knows no Responses API
 BULKY_KEYS = frozenset(
@@ -142,8 +142,8 @@ class LibraryModel:
         address = f"{self._name.model}@{self._name.endpoint}"
         return (
             (
-                f"{self._name}: the server knows no Responses API, so chat completions were asked. "
-                f"openai-chat:{address} asks them at once."
+                f"{self._name}: the server has no Responses API, so chat completions were "
+                f"used. Use openai-chat:{address} to call them directly."
             )
             if self._elsewhere
             else ""
@@ -221,7 +221,9 @@ class LibraryModel:
         read = usage.input_tokens + usage.cached_tokens + usage.written_tokens
         text = describe_cut(messages[-1][1], read)
         if not text and doubted and usage.input_tokens <= doubted:
-            text = f"the server read {doubted:,} tokens, and no more of a longer prompt: it cuts them there. {CUT_HINT}"
+            text = (
+                f"the server read {doubted:,} tokens of this and a longer prompt, so it truncates prompts. {CUT_HINT}"
+            )
         if text:
             raise CallError("cut", text, usage=usage)
         if may_doubt and not doubted and can_be_cut(usage.input_tokens):
@@ -317,9 +319,9 @@ def _read_usage(response: ModelResponse) -> Usage | None:
 def _build_reply(response: ModelResponse, usage: Usage | None, sent: dict[str, Any]) -> Reply:
     finish = response.finish_reason or ""
     reasons = {
-        "length": f"the reply was cut off after {response.usage.output_tokens} tokens",
+        "length": f"the reply was truncated after {response.usage.output_tokens} tokens",
         "content_filter": "the provider's content filter stopped the reply",
-        "error": "the provider says that it could not finish the reply",
+        "error": "the provider reports that it could not finish the reply",
     }
     reason = reasons.get(finish, "")
     return Reply(
@@ -370,7 +372,7 @@ def describe_cut(text: str, read: int) -> str:
     fewest = count_fewest_tokens(text) if read < len(text) else 0
     if fewest < MIN_TOKENS or read >= MIN_READ_SHARE * fewest:
         return ""
-    return f"the server read {read:,} of at least {fewest:,} tokens: it cut the prompt. {CUT_HINT}"
+    return f"the server read {read:,} of at least {fewest:,} tokens, so it truncated the prompt. {CUT_HINT}"
 
 
 def can_be_cut(read: int) -> bool:

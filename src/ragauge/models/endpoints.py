@@ -42,8 +42,8 @@ def read_key(*variables: str) -> str:
         _READ_VARIABLES.add(name)
         if key and not (key.isascii() and key.isprintable()):
             raise JudgeError(
-                f"{name} holds a character that no key has, such as a typographic quote, an accent or a line's end. "
-                "Set it again."
+                f"{name} contains a character that is not valid in a key, such as a typographic quote, an accent "
+                "or a line ending. Set it again."
             )
         if key:
             return key
@@ -73,14 +73,14 @@ def find_key(name: ModelName) -> str | None:
     if name.key_env:
         key = read_key(name.key_env)
         if not key:
-            raise JudgeError(f"{name} takes its key from {name.key_env}, and that is not set. Set {name.key_env}.")
+            raise JudgeError(f"{name} needs a key in {name.key_env}, which is not set. Set {name.key_env}.")
         return key
     if not is_own_host(name):
         return NO_KEY
     key = read_key(*provider.keys)
     if not key and not provider.keyless:
         raise JudgeError(
-            f"{name} needs a key. Set {provider.keys[0]}; or name a server of your own: "
+            f"{name} needs a key. Set {provider.keys[0]}; or use your own server: "
             f"{name.provider}:{name.model}@http://HOST:PORT/v1"
         )
     return key or (NO_KEY if "//" in name.url else None)
@@ -102,7 +102,7 @@ def build_headers(name: ModelName) -> dict[str, str]:
     def read_variable(match: re.Match[str]) -> str:
         value = read_key(match[1])
         if not value:
-            raise JudgeError(f"{name} is sent a header with ${match[1]}, and that is not set. Set {match[1]}.")
+            raise JudgeError(f"{name} has a header with ${match[1]}, which is not set. Set {match[1]}.")
         return value
 
     return {header: VARIABLE.sub(read_variable, value) for header, value in name.headers}
@@ -126,8 +126,8 @@ async def check_redirect(response: Any) -> None:
     ):
         return
     raise LeftHostError(
-        f"the server sends calls on to {normalize_endpoint(str(target))}, and neither key nor text follows there. "
-        f"Name that place where it is meant: @{target.scheme}://{target.netloc.decode()}/…"
+        f"the server redirects to {normalize_endpoint(str(target))}. The key and text are not sent "
+        f"there. To allow it, use that address: @{target.scheme}://{target.netloc.decode()}/…"
     )
 
 

@@ -150,7 +150,7 @@ def build_call_error(error: Exception, provider: str = "the provider") -> CallEr
     if isinstance(error, known.UnexpectedModelBehavior):
         return CallError("server", f"a reply that cannot be read: {text}")
     if isinstance(error, IndexError):  # of the first choice
-        return CallError("server", "the server's reply holds no choices")
+        return CallError("server", "the server's reply has no choices")
     if isinstance(error, LookupError | TypeError | AttributeError):  # the library reads the reply
         return CallError("server", f"the server's reply is not what {provider} sends: {type(error).__name__}: {text}")
     if isinstance(error, known.UserError):

@@ -98,8 +98,7 @@ def _read_table(path: str, changed: int) -> Mapping[str, Mapping[str, float]]:  
     except (OSError, ValueError, AttributeError, TypeError, RecursionError, yaml.YAMLError) as error:
         raise UsageError(
             f"{PRICES_VARIABLE}: {path} cannot be read as prices ({error}). Write provider:model: {{input: 0.25, "
-            "output: 2.0}}, "
-            "US dollars for a million tokens."
+            "output: 2.0}}, in US dollars per million tokens."
         ) from None
     for model, rates in table.items():
         if not {"input", "output"} <= set(rates) or min(rates.values()) < 0:

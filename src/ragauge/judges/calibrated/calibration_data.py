@@ -72,9 +72,9 @@ def group_rows(rows: Sequence[LabeledAnswer]) -> list[int]:
 
 
 MIN_LABELS, MIN_RARER_LABELS = 50, 10  # labels, and of those the ones of the rarer kind
-SPLIT = "people are split"
+SPLIT = "annotators disagree"
 NO_CLAIM = "the judge finds nothing to check"
-NO_VERDICT = "the judge has no verdict"
+NO_VERDICT = "the judge gives no verdict"
 NO_PASSAGES = "there are no passages"
 
 
@@ -179,11 +179,11 @@ def _check_counts(right: int, labels: int, without: Mapping[str, int]) -> None:
         without: why others cannot -> how many.
     """
     if labels < MIN_LABELS or min(right, labels - right) < MIN_RARER_LABELS:
-        left_out = "".join(f"; {count} left out: {reason}" for reason, count in without.items())
+        left_out = "".join(f"; {count} skipped: {reason}" for reason, count in without.items())
         raise NotEnoughData(
-            f"calibrating takes at least {MIN_LABELS} labels, {MIN_RARER_LABELS} of the rarer kind; there are "
-            f"{labels}, "
-            f"{right} supported and {labels - right} not{left_out}. Label more: ragauge label draw latest -o page.html"
+            f"calibration needs at least {MIN_LABELS} labels, with {MIN_RARER_LABELS} of the rarer kind; there are "
+            f"{labels}, {right} supported and {labels - right} not{left_out}. Label more: ragauge label draw latest -o "
+            "page.html"
         )
 
 
@@ -202,8 +202,8 @@ def build_labeled_odds(training: TrainingItems, judge: Judge) -> LabeledOdds:
     labels, folds = np.array([float(item.supported) for item in items]), np.array(assign_folds(groups))
     if any(np.unique(labels[folds != fold]).size < 2 for fold in np.unique(folds)):
         raise NotEnoughData(
-            "the labels of one kind are all of one answer or question, or of one to which others are joined by the "
-            "same question, or passages and answer. Label answers to more questions."
+            "all labels of one kind belong to one answer or question, or to answers linked by the same "
+            "question, or by the same passages and answer. Label answers to more questions."
         )
     n_features = len(list_trained_names(asks_models=can_ask_models(judge)))
     return LabeledOdds(

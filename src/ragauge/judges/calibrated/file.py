@@ -94,7 +94,7 @@ class CalibrationFile(StrictModel):
     def _check_folds(self) -> Self:
         for name, fold_by_mark in (("marks", self.marks), ("trained_on", self.trained_on)):
             if (highest := max(fold_by_mark.values(), default=-1)) >= len(self.folds):
-                raise ValueError(f"{name} names fold {highest}, and there are {len(self.folds)}, from 0")
+                raise ValueError(f"{name} refers to fold {highest}, but there are {len(self.folds)}, numbered from 0")
         return self
 
     def text(self) -> str:
@@ -120,24 +120,24 @@ def read_calibration(path: Path) -> CalibrationFile:
     except (OSError, UnicodeDecodeError) as error:
         raise DataError(f"cannot be read: {error}.", source=name, hint=RECALIBRATE_HINT) from None
     except (ValueError, RecursionError) as error:
-        raise DataError(f"is not JSON: {error}.", source=name, hint=RECALIBRATE_HINT) from None
+        raise DataError(f"is not valid JSON: {error}.", source=name, hint=RECALIBRATE_HINT) from None
     format_name = value.get("format") if isinstance(value, Mapping) else None
     if format_name != FORMAT:
         message = "has no field 'format'" if format_name is None else f"has the format {describe_value(format_name)}"
-        raise DataError(
-            f"{message}, expected {FORMAT!r}: it is no file of a judge.", source=name, hint=RECALIBRATE_HINT
-        )
+        raise DataError(f"{message}, expected {FORMAT!r}: it is not a judge file.", source=name, hint=RECALIBRATE_HINT)
     if value.get("version") != VERSION:
-        message = f"is of version {describe_value(value.get('version'))}, this ragauge reads version {VERSION}."
+        message = f"has version {describe_value(value.get('version'))}, but this ragauge reads version {VERSION}."
         raise DataError(message, source=name, hint=f"Update ragauge, or calibrate again. {RECALIBRATE_HINT}")
     try:
         file = CalibrationFile.model_validate_json(json.dumps(value))
     except ValidationError as error:
         raise DataError(
-            _describe_first_error(error), source=name, hint=f"It was changed by hand or cut off. {RECALIBRATE_HINT}"
+            _describe_first_error(error), source=name, hint=f"It was edited by hand or truncated. {RECALIBRATE_HINT}"
         ) from None
     if file.generation != GENERATION:
-        message = f"was made by generation {file.generation} of the features, this ragauge has generation {GENERATION}."
+        message = (
+            f"was made with generation {file.generation} of the features, but this ragauge has generation {GENERATION}."
+        )
         raise DataError(message, source=name, hint=f"Calibrate again. {RECALIBRATE_HINT}")
     return file
 

@@ -87,7 +87,7 @@ class TrainingOverlap:
 
 PREFIX = "calibrated:"
 MIN_SUPPORTED_P = 0.5  # from this probability on a claim is called supported
-NO_VERDICT = "calibrated, this judge gives every claim nearly the same probability"
+NO_VERDICT = "after calibration, this judge gives every claim nearly the same probability"
 
 
 def build_text_key(inputs: VerifyAnswer) -> str:
@@ -277,16 +277,16 @@ def build_calibrated_judge(file: CalibrationFile, base: Judge, source: str) -> C
     """
     if base.judge_id != file.base.judge_id:
         raise DataError(
-            f"was made for the judge {file.base.judge_id}; {file.base.spec} is now {base.judge_id}.",
+            f"was made for the judge {file.base.judge_id}, but {file.base.spec} is now {base.judge_id}.",
             source=source,
-            hint="What was learned does not hold for another base. Calibrate again: ragauge judge calibrate.",
+            hint="A calibration is valid only for the judge it was made for. Calibrate again: ragauge judge calibrate.",
         )
     return CalibratedModelJudge(base, file) if can_ask_models(base) else CalibratedJudge(base, file)
 
 
 CROSS_FITTED_NOTE = (
-    "Texts that it learned from are judged by a model that was fitted without their labels (cross-fitted): checks and "
-    "label-corrected means by these labels use no probability that they fitted."
+    "Texts used for training are judged by a model fitted without their labels (cross-fitted), so checks and "
+    "label-corrected means with these labels never use a probability fitted to them."
 )
 
 
@@ -302,14 +302,14 @@ def build_judge_note(judge_id: str, file: CalibrationFile | None, base: JudgeNot
     weak = "" if file is None else describe_weakness(file.figures)
     limits = (weak, *limits) if weak else limits
     if file is None:
-        what = "Calibrated by people's labels; the file that says by which is not there any more."
+        what = "Calibrated on human labels; the file that lists them no longer exists."
         return replace(
             base, judge_id=judge_id, what=f"{what} {base.what}", limits=(*limits, CROSS_FITTED_NOTE), observed=""
         )
     learned, figures = file.learned_from, file.figures
     by = f", guideline {learned.guideline}" if learned.guideline else ""
     what = (
-        f"Calibrated by {learned.labels:,} labels of {learned.answers:,} answers ({learned.source}{by}): "
+        f"Calibrated on {learned.labels:,} labels of {learned.answers:,} answers ({learned.source}{by}): "
         f"{file.chosen}. Underneath: {base.what}"
     )
     changes = [

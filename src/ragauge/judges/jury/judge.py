@@ -38,12 +38,14 @@ def parse_members(spec: str) -> tuple[str, ...]:
     """
     body = spec.removeprefix(PREFIX).removesuffix(f",combine={COMBINE_METHOD}")
     if match := re.search(r",(combine|weights)=", body):
-        raise UsageError(f"--judge {spec}: a jury decides by majority and has no setting {match[1]}. Leave it out.")
+        raise UsageError(f"--judge {spec}: a jury decides by majority and has no setting {match[1]}. Remove it.")
     members = tuple(member.strip() for member in MEMBER_SEPARATOR.split(body))
     if len(members) < MIN_MEMBERS or not all(members):
-        raise UsageError(f"--judge {spec}: a jury has {MIN_MEMBERS} judges or more. Write jury:local+openai:MODEL+….")
+        raise UsageError(
+            f"--judge {spec}: a jury needs at least {MIN_MEMBERS} judges. Write jury:local+openai:MODEL+…."
+        )
     if len(set(members)) < len(members):
-        raise UsageError(f"--judge {spec}: a judge sits in it twice, and would be asked once. Name each once.")
+        raise UsageError(f"--judge {spec}: a judge is listed twice. List each judge once.")
     return members
 
 
@@ -77,7 +79,7 @@ class JuryJudge:
         """
         names = parse_members(spec)
         if any(name.startswith(PREFIX) for name in names):
-            raise UsageError(f"--judge {spec}: a jury sits in no jury. Name its members.")
+            raise UsageError(f"--judge {spec}: a jury cannot be a member of a jury. List its members instead.")
         members = tuple(build(name) for name in names)
         kind = ModelJury if any(map(can_ask_models, members)) else JuryJudge
         return kind(members)
@@ -184,9 +186,9 @@ def _tag_ask(ask: Ask, n: int) -> MemberAsk:
 
 
 LIMITS = (
-    "Members that make the same error outvote one that does not: judges of one family err alike.",
-    "A sentence is one claim here, supported where all that a member finds in it is: scores are lower than those of "
-    "judges that count the claims of a sentence apart.",
+    "Members that make the same error outvote one that does not, and judges of one model family make similar errors.",
+    "Each sentence is one claim here, supported only if a member finds all of it supported, so scores are lower than "
+    "those of judges that count the claims of a sentence separately.",
 )
 
 
@@ -202,9 +204,9 @@ def build_judge_note(judge_id: str, spec: str, versions: Mapping[str, tuple[int,
     members = parse_spec_members(spec) or tuple(MEMBER_SEPARATOR.split(ids))
     questions = ", ".join(f"{question} {'/'.join(map(str, numbers))}" for question, numbers in versions.items())
     sentences = [
-        f"A jury of {len(members)} judges: {'; '.join(members)}. Each is asked apart; most decide, and where they "
-        "differ the share is the probability.",
-        f"Questions, with versions of all members added: {questions}." if questions else "",
+        f"A jury of {len(members)} judges: {'; '.join(members)}. Each is asked separately. The majority decides, "
+        "and if they differ, the share is the probability.",
+        f"Judge questions, with the summed versions of all members: {questions}." if questions else "",
     ]
     steered = any(find_provider(member.removeprefix("hybrid:")) for member in members)
     limits = (*MODEL_LIMITS, *LIMITS) if steered else LIMITS

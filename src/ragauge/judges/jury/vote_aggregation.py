@@ -143,9 +143,9 @@ def _judge_sentence(blank_claim: Claim, sentence: _JurySentence, members: _Membe
     yes, p = decide_majority(
         members.add_missing_votes([None if label is None else label == "supported" for label in labels.values()])
     )
-    tally = f"{sum(label == 'supported' for label in labels.values())} of {len(labels)} members say supported"
+    tally = f"{sum(label == 'supported' for label in labels.values())} of {len(labels)} members vote supported"
     if yes is None:
-        return replace(blank_claim, status="failed", reason=f"the jury decides nothing: {tally}")
+        return replace(blank_claim, status="failed", reason=f"the jury has no decision: {tally}")
     majority_labels = {
         index: label for index, label in labels.items() if label is not None and (label == "supported") == yes
     }
@@ -254,7 +254,7 @@ def _merge_criterion(n: int, members: _MemberFacts) -> CriterionVerdict:
     if 2 * lead > len(verdicts) + members.missing:
         return next(verdict for verdict in verdicts if (verdict.met, verdict.level) == selected)
     no_verdict = next((verdict.reason for verdict in verdicts if verdict.met is None), "")
-    tally = f"the jury decides nothing: {lead} of {len(verdicts) + members.missing} members agree"
+    tally = f"the jury has no decision: {lead} of {len(verdicts) + members.missing} members agree"
     return replace(verdicts[0], met=None, level=None, reason=f"{tally}; {no_verdict}" if no_verdict else tally)
 
 

@@ -280,7 +280,9 @@ def cover_criteria(inputs: CoverCriteria, judge_repeat: int = 0) -> AskGenerator
 
 
 CHECKED_REASON = "checked exactly, in the answer's own words"
-READING_REASON = "the local judge checks what can be checked exactly; this takes reading: --judge PROVIDER:MODEL"
+READING_REASON = (
+    "the local judge checks only criteria that can be checked exactly; this one needs a model: --judge PROVIDER:MODEL"
+)
 
 
 def meet_criteria(inputs: MeetCriteria, judge_repeat: int = 0) -> AskGenerator:  # noqa: ARG001 - every question has it

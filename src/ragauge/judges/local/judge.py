@@ -74,23 +74,24 @@ class LocalJudge:
 
 DESCRIPTION = (
     "The local judge compares words: a logistic regression over lexical features of each claim and the passage that "
-    "holds most of it, trained on human labels, offline and without a key."
+    "best matches it, trained on human labels. It runs offline and needs no key."
 )
 LIMITS = (
-    "It sees an altered negation, name, number, date or opposite in a near-copy of a passage's sentence, hardly ever "
-    "in a paraphrase.",
-    "It does not see what a passage implies without saying it, but for amounts that follow by one operation; nor "
-    "support in another language than the answer's.",
-    "What a passage denies, doubts, asks or supposes in other words ('there is no evidence that …') passes as said. A "
-    "claim spread over two passages is supported by neither.",
-    "What it calls contradicted is an altered copy; where nobody altered a text on purpose, that is often wrong.",
-    "How often it is right about a claim was measured against people's labels in English. In other languages it was "
-    "measured whether it tells texts that belong together from others; it compares pieces of words, numbers and dates.",
+    "It detects a changed negation, name, number, date or opposite in a near-copy of a passage's sentence, but "
+    "rarely in a paraphrase.",
+    "It does not detect what a passage implies without stating it, except amounts that follow from one operation, "
+    "or support in a language other than the answer's.",
+    "What a passage denies, doubts, asks or supposes in other words ('there is no evidence that …') counts as stated. "
+    "A claim spread over two passages is supported by neither.",
+    "It reports contradicted when a text is a changed copy, which is often wrong unless the text was changed on "
+    "purpose.",
+    "Its accuracy on claims was measured against human labels in English. In other languages, only whether it "
+    "distinguishes texts that belong together from others was measured; it compares parts of words, numbers and dates.",
 )
 SHARPEN_NOTE = (
-    "It sorts claims, it does not settle them: read its scores as a range. What sharpens it: a model judge for the "
-    "middle band (--judge hybrid:openai:MODEL), or 50 labels of your own and more: ragauge judge calibrate fits its "
-    "probabilities to your data, ragauge judge check says how often it is right there."
+    "It ranks claims but does not decide them: read its scores as a range. To improve it, use a model judge for the "
+    "middle range (--judge hybrid:openai:MODEL), or at least 50 of your own labels: ragauge judge calibrate fits its "
+    "probabilities to your data, and ragauge judge check reports how often it is right on them."
 )
 
 
@@ -108,8 +109,7 @@ def build_judge_note(judge_id: str, claims: ClaimProfile) -> JudgeNote:
     observed = (
         f"On human labels of sources it was not trained on: AUROC {mean['auroc']:.2f}, balanced accuracy "
         f"{mean['balanced_accuracy']:.2f}. Of claims with p below {low:g}, {_format_rate(rows['ends'][0])} were "
-        "supported. "
-        f"Of claims with p above {high:g}, {_format_rate(rows['ends'][-1])} were supported."
+        f"supported. Of claims with p above {high:g}, {_format_rate(rows['ends'][-1])} were supported."
     )
     return JudgeNote(
         judge_id, DESCRIPTION, (*describe_unseen(claims.reference), *LIMITS, SHARPEN_NOTE), claims.uncertain, observed
@@ -124,8 +124,8 @@ def describe_unseen(reference: Mapping[ClaimKind, float]) -> list[str]:
     """How many of the reference claims are of a kind that this judge often does not find, and how often it does."""
     rates = read_weights(EVIDENCE_FILE)["found"]
     return [
-        f"{share:.0%} of the reference claims are {KIND_NAMES[kind]}: of such this judge finds {rates[kind]:.0%} where "
-        "their evidence is there (measured on public sets)."
+        f"{share:.0%} of the reference claims are {KIND_NAMES[kind]}. This judge finds {rates[kind]:.0%} of such "
+        "claims when their evidence is present (measured on public sets)."
         for kind, share in reference.items()
         if share >= MIN_SHARE and rates[kind] < MIN_SEEN_RATE
     ]

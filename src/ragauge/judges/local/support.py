@@ -248,7 +248,7 @@ def _build_contradicted(compared: ClaimOverPassages, p: float, against: Mapping[
     worst = max(against, key=lambda n: (compared.overlaps[n - 1].one.bit_count(), -n))
     opposed = against[worst]
     differing = opposed.difference
-    reason = f"passage {worst} says {differing.passage!r}, the claim {differing.claim!r}"
+    reason = f"passage {worst} says {differing.passage!r}, but the claim says {differing.claim!r}"
     reason += "; one is negated" if differing.kind == "negation" else ""
     window = Window(worst, opposed.start, opposed.end, (differing.word,))
     return SupportVerdict(p, (), tuple(against), window, reason)

@@ -99,7 +99,7 @@ class PassageTables:
         if weighed.contradicting and not weighed.supporting:
             return TableVerdict(weighed, strength)
         if matches:
-            unknown = "no passage tells which multiplier the table of passage {} has".format
+            unknown = "no passage states the multiplier of the table in passage {}".format
             return _lessen_support(
                 weighed, [WrongAmount(way.passage, unknown(way.passage), MAX_UNSURE_P) for way in matches], others
             )

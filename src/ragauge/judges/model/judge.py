@@ -163,14 +163,14 @@ class ModelJudge:
 
 
 STEERED_LIMIT = (
-    "A language model can be steered by the text that it judges, and is biased: towards long, fluent and familiar "
-    "answers, and towards answers of its own kind."
+    "A language model can be influenced by the text that it judges, and is biased toward long, fluent "
+    "and familiar answers and toward its own answers."
 )
-VARIES_LIMIT = "Its verdicts vary between askings; evaluating with --judge-repeats 3 says how far."
+VARIES_LIMIT = "Its verdicts vary between calls. Evaluate with --judge-repeats 3 to measure how much."
 LIMITS = (STEERED_LIMIT, VARIES_LIMIT)
 MODES: Mapping[bool, str] = {
     False: "all claims of an answer in one call (mode fused)",
-    True: "each claim in a call of its own (mode per_claim)",
+    True: "each claim in a separate call (mode per_claim)",
 }
 
 
@@ -185,7 +185,10 @@ def build_judge_note(judge_id: str, spec: str, versions: Mapping[str, tuple[int,
     questions = ", ".join(
         f"{question} {'/'.join(map(str, versions_asked))}" for question, versions_asked in versions.items()
     )
-    sentences = [describe_models(judge_id, spec), f"Questions, with their versions: {questions}." if questions else ""]
+    sentences = [
+        describe_models(judge_id, spec),
+        f"Judge questions, with their versions: {questions}." if questions else "",
+    ]
     return JudgeNote(judge_id, " ".join(sentence for sentence in sentences if sentence), LIMITS)
 
 
@@ -198,10 +201,10 @@ def describe_models(judge_id: str, spec: str) -> str:
     if parsed.embedder is not None:
         own_text += f", vectors to {parsed.embedder}"
     settings = ", ".join(f"{name} {value:g}" for name, value in parsed.settings.params.items()) or "no temperature set"
-    wording = f" Its questions are worded by {_describe_source(parsed.prompts)}." if parsed.prompts else ""
+    wording = f" Its prompts come from {_describe_source(parsed.prompts)}." if parsed.prompts else ""
     checks = f"It checks {MODES[parsed.settings.per_claim]}, {settings}."
     return f"A language model judges: {parsed.default}{own_text}. {checks}{wording}"
 
 
 def _describe_source(prompts: str) -> str:
-    return "templates handed over in Python" if prompts.startswith(GIVEN_PREFIX) else prompts
+    return "templates passed from Python" if prompts.startswith(GIVEN_PREFIX) else prompts

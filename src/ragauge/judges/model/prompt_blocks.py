@@ -222,7 +222,7 @@ class Prompt:
             UsageError: anything else, with what to write.
         """
         slots_text = ", ".join(f"{{{slot}}}" for slot in self.slots)
-        hint = "A brace that is text is written twice: {{ or }}."
+        hint = "Write a literal brace twice: {{ or }}."
         try:
             fields = [parsed[1:] for parsed in Formatter().parse(template) if parsed[1] is not None]
         except ValueError as error:
@@ -234,12 +234,14 @@ class Prompt:
             if slot not in self.slots:
                 raise UnknownName(f"slot of {self.name}", slot or "", self.slots, hint)
             if form or conversion:
-                raise UsageError(f"the slot {slot} takes nothing beside its name. Write {{{slot}}}. {hint}")
+                raise UsageError(f"the slot {slot} takes only its name. Write {{{slot}}}. {hint}")
             if names.count(slot) > 1:
-                raise UsageError(f"the slot {{{slot}}} stands twice: its texts would be sent twice. Remove one.")
+                raise UsageError(f"the slot {{{slot}}} appears twice, so its texts would be sent twice. Remove one.")
         for slot in self.slots:
             if slot not in names:
-                raise UsageError(f"the slot {{{slot}}} is missing: the judge would not see it. It needs {slots_text}.")
+                raise UsageError(
+                    f"the slot {{{slot}}} is missing, so the judge would not see it. Required slots: {slots_text}."
+                )
 
 
 def _count_shared_chars(blocks: Sequence[Block], fenced: Sequence[str], filled: str | None = None) -> int:
@@ -274,7 +276,7 @@ def read_templates(source: str, prompts: Mapping[str, Prompt]) -> dict[str, str]
     """
     if source.startswith(GIVEN_PREFIX) and source not in _TEMPLATES_BY_NAME:
         raise UsageError(
-            f"{source} stands for prompts that Python code handed over. Hand them over again, or write them to a file: "
+            f"{source} refers to prompts that were passed from Python. Pass them again, or write them to a file: "
             "--judge MODEL,prompts=prompts.yaml."
         )
 

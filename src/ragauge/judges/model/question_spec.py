@@ -216,7 +216,7 @@ def parse_spec(text: str, questions: tuple[str, ...]) -> ModelSpec:
                 **dict.fromkeys(questions, head),
                 **DEFAULT_SETTINGS,
             }.get(key, "VARIABLE")
-            hint = f"Write {key}={usual}, or leave it out."
+            hint = f"Write {key}={usual}, or omit it."
             raise UsageError(f"--judge {head},…: expected key=value, got {setting!r}. {hint}")
         if key in questions:
             own_models[key] = _parse_model_name(value)
@@ -264,11 +264,11 @@ def _parse_model_name(text: str) -> ModelName:
     prefix, _, body = text.partition(":")
     provider = find_provider(text)
     if provider is None:
-        raise UnknownName("provider", prefix, [*PROVIDERS, *ALIASES], "A model is written provider:model.")
+        raise UnknownName("provider", prefix, [*PROVIDERS, *ALIASES], "Write a model as provider:model.")
     url_index = max(body.find("@http://"), body.find("@https://"))
     model, endpoint = (body, "") if url_index < 0 else (body[:url_index], body[url_index + 1 :])
     if not model:
-        raise UsageError(f"{text!r} names no model. Write {prefix}:NAME, as the provider spells it.")
+        raise UsageError(f"{text!r} does not name a model. Write {prefix}:NAME, with the provider's spelling.")
     return ModelName(provider, model, _normalize_endpoint(provider, model, endpoint))
 
 
@@ -276,18 +276,17 @@ def _add_access(name: ModelName, options: Mapping[str, str]) -> ModelName:
     """A model with the variable of its endpoint's key, and with what is sent to that endpoint beside the text."""
     key_env = options.get(KEY_ENV, "")
     if KEY_ENV in options and not VARIABLE_NAME.fullmatch(key_env):
-        raise UsageError(f"{KEY_ENV} names the variable of the environment that holds the key: {KEY_ENV}=MY_KEY.")
+        raise UsageError(f"{KEY_ENV} names the environment variable with the key: {KEY_ENV}=MY_KEY.")
     headers = {
         key.removeprefix(HEADER_PREFIX): value for key, value in options.items() if key.startswith(HEADER_PREFIX)
     }
     for header, value in headers.items():
         if not HEADER_NAME.fullmatch(header):
-            raise UsageError(f"{HEADER_PREFIX}{header}: no name of a header. Write {HEADER_PREFIX}X-Name=value.")
+            raise UsageError(f"{HEADER_PREFIX}{header}: not a valid header name. Write {HEADER_PREFIX}X-Name=value.")
         if SECRET_NAME.search(header) and "$" not in value:
             raise UsageError(
-                f"{HEADER_PREFIX}{header} may hold a secret, and a judge's text is stored and shown. Put it into a "
-                "variable "
-                f"of the environment: {HEADER_PREFIX}{header}=$NAME."
+                f"{HEADER_PREFIX}{header} may contain a secret, and a judge's name is stored and shown. Put it in an "
+                f"environment variable: {HEADER_PREFIX}{header}=$NAME."
             )
     return replace(name, key_env=key_env, headers=tuple(sorted(headers.items())))
 
@@ -297,7 +296,7 @@ def _parse_embedder(text: str) -> ModelName | None:
         return None
     provider = text.partition(":")[0]
     if provider not in EMBEDDERS:
-        hint = "An embedder is written embed=openai:MODEL[@base URL]; embed=local is the one in the package."
+        hint = "Write an embedder as embed=openai:MODEL[@base URL]; embed=local is the built-in one."
         raise UnknownName("provider of embeddings", provider, EMBEDDERS, hint)
     return _parse_model_name(text)
 
@@ -308,8 +307,8 @@ def _normalize_endpoint(provider: str, model: str, url: str) -> str:
     url = url or (os.environ.get(provider_entry.variable, "").strip() if provider_entry.variable else "")
     if SECRET_IN_URL.search(url) or ("?" in url and not provider.startswith("azure")):
         raise UsageError(
-            "a judge's base URL must hold no key and no query: it is stored and shown. Put the key into the "
-            "environment and name the variable, such as key_env=MY_KEY; ?api-version= is for azure:DEPLOYMENT@URL."
+            "a judge's base URL must not contain a key or a query, because it is stored and shown. Put the key in an "
+            "environment variable and name it, such as key_env=MY_KEY; ?api-version= is for azure:DEPLOYMENT@URL."
         )
     url = url.partition("#")[0].rstrip("/")
     if provider.startswith("azure") and url:
@@ -332,7 +331,9 @@ def _normalize_azure_url(url: str, deployment: str) -> str:
     base, _, query = url.partition("?")
     tail = AZURE_TAIL.search(base.rstrip("/"))
     if tail is not None and tail[1] and deployment and tail[1] != deployment:
-        raise UsageError(f"the URL names the deployment {tail[1]}, the judge {deployment}. Write azure:{tail[1]}@URL.")
+        raise UsageError(
+            f"the URL names the deployment {tail[1]}, but the judge names {deployment}. Write azure:{tail[1]}@URL."
+        )
     base = AZURE_TAIL.sub("", base.rstrip("/"))
     version = os.environ.get("OPENAI_API_VERSION", "").strip()
     if base.endswith(("/v1", ".models.ai.azure.com")):  # which take no version
@@ -353,8 +354,8 @@ def _parse_settings(values: Mapping[str, str]) -> Settings:
         pack = int(values["pack"])
     except ValueError:
         raise UsageError(
-            "a judge's temperature is a number or none, its pack a number of characters; "
-            f"got temperature={temperature}, pack={values['pack']}."
+            "a judge's temperature must be a number or none, and its pack a number "
+            f"of characters; got temperature={temperature}, pack={values['pack']}."
         ) from None
     if pack < MIN_PACK_CHARS:
         raise UsageError(f"a judge's pack must be at least {MIN_PACK_CHARS:,} characters, got {pack:,}.")

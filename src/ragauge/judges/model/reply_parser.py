@@ -63,14 +63,14 @@ def describe_unread(reply: Reply, schema: Mapping[str, Any]) -> str:
     """What came in place of the structure that was asked for; "" where it came, or where the call failed.
 
     >>> describe_unread(Reply("ok", "I think that it is fine."), {"properties": {}})
-    'the judge answered in prose: "I think that it is fine."'
+    'the judge answered with prose: "I think that it is fine."'
     """
     if reply.status != "ok" or parse_structured(reply, schema) is not None:
         return ""
     text = " ".join(reply.text.split())
     if not text:
-        return "the judge answered with an empty text"
-    kind = "in JSON that cannot be read" if text.startswith(("{", "[", "```")) else "in prose"
+        return "the judge returned an empty reply"
+    kind = "with JSON that cannot be read" if text.startswith(("{", "[", "```")) else "with prose"
     return f'the judge answered {kind}: "{text[:MAX_SHOWN_CHARS]}{"…" if len(text) > MAX_SHOWN_CHARS else ""}"'
 
 

@@ -14,8 +14,10 @@ from ragauge.judges.model.reply_parser import list_objects, parse_sentence_numbe
 
 T = TypeVar("T")
 log = logging.getLogger("ragauge.judges")
-NO_VERDICT_REASON = "no verdict, asked twice"
-UNNAMED_REASON = "the judge said supported or contradicted but named no sentence that shows it, asked twice"
+NO_VERDICT_REASON = "no verdict after two attempts"
+UNNAMED_REASON = (
+    "the judge said supported or contradicted but did not name a sentence that shows it, after two attempts"
+)
 NAME_REMINDER = '\nGive the numbers of the sentences that show it, such as "2.1"; else it is absent.'
 
 
@@ -59,11 +61,11 @@ class VerdictList(Generic[T]):
             n, verdict = item.get("n"), self.verdict(item)
             number = parse_sentence_number(n) if self.sentences else f"{self.letter}{parse_whole_number(n)}"
             if number not in requested:
-                log.info("A verdict on %s is dropped: it was not asked for.", number)
+                log.info("A verdict on %s was ignored because it was not requested.", number)
                 continue
             unnamed[number] = self.unnamed(item)
             if verdict is not None and verdicts.setdefault(number, verdict) != verdict:
-                log.info("Two verdicts on %s disagree: neither counts.", number)
+                log.info("Two verdicts on %s disagree, so neither counts.", number)
                 torn.add(number)
         return {number: verdict for number, verdict in verdicts.items() if number not in torn}
 

@@ -60,7 +60,7 @@ Give every claim's number n.""",
     f"For every claim [C1], [C2], … give its number n and\n{FORM}",
     ("question", "passages", "claims"),
 )
-SPREAD_REASON = "judged in {} parts: support spread over several of them would not be seen"
+SPREAD_REASON = "judged in {} parts: support spread over several of them is not detected"
 
 
 class SupportReplies(NamedTuple):

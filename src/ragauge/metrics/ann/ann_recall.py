@@ -47,7 +47,7 @@ class AnnRecall(Metric):
     def value(self, found: FoundNeighbors) -> Ratio | Undefined:
         nearest = found.nearest[: self.k]
         if not nearest:
-            return Undefined(found.why or "no vector may be found")
+            return Undefined(found.why or "the filter matches no vector")
         limit = nearest[-1] + TOLERANCE * abs(nearest[-1])
         first = dict(zip(found.ids[: self.k], found.distances[: self.k], strict=True))
         return Ratio(min(sum(distance <= limit for distance in first.values()), len(nearest)), len(nearest))

@@ -44,7 +44,7 @@ class Filled(Metric):
     def value(self, found: FoundNeighbors) -> Ratio | Undefined:
         n_places = len(found.nearest[: self.k])
         if not n_places:
-            return Undefined(found.why or "no vector may be found")
+            return Undefined(found.why or "the filter matches no vector")
         pairs = zip(found.ids[: self.k], found.distances[: self.k], strict=True)
         return Ratio(
             min(len({neighbor_id for neighbor_id, distance in pairs if not isnan(distance)}), n_places), n_places

@@ -29,7 +29,7 @@ class AnswerRelevance(Metric):
     by=sentence looks for what was not asked, without reference or passages: a full answer and as much beside it is 0.5.
     method=questions needs an embedder and has the range [-1, 1]; its values depend on the embedder.
     A refusal is 0, because refusing must not pay, unless the question is known to be unanswerable.
-    Undefined when an unanswerable question is refused, no question can be guessed or the answer has no sentences.
+    Undefined when an unanswerable question is refused, no question can be guessed or the answer has no sentencess.
     Not applicable when the answer was not recorded.
     Source: RAGAS, arXiv:2309.15217: questions and (there of the context) sentences; grades: ARES, arXiv:2311.09476.
 
@@ -51,7 +51,7 @@ class AnswerRelevance(Metric):
 
     def __post_init__(self) -> None:
         if self.by == "sentence" and self.method != "judged":
-            raise UsageError(f"answer_relevance: by=sentence goes with method=judged, got {self.method}. Drop one.")
+            raise UsageError(f"answer_relevance: by=sentence needs method=judged, got {self.method}. Remove one.")
 
     @property
     def range(self) -> tuple[float, float]:  # type: ignore[override]     # depends on the parameter
@@ -77,8 +77,8 @@ class AnswerRelevance(Metric):
         if refuse:
             return 0.0 if expected else Undefined("an unanswerable question was refused")
         if self.by == "sentence":
-            return Ratio(sum(sentences), len(sentences)) if sentences else Undefined("the answer has no sentence")
+            return Ratio(sum(sentences), len(sentences)) if sentences else Undefined("the answer has no sentences")
         if addressed is not None:
             return sum(worth * p for worth, p in zip(WORTH, addressed, strict=True))
-        nothing = Undefined("no question could be guessed from the answer")
+        nothing = Undefined("the judge could not derive a question from the answer")
         return sum(cosines) / len(cosines) if cosines else nothing

@@ -22,7 +22,7 @@ class CitationF1(Metric):
     P  citation_precision
     R  citation_recall
 
-    0 when no claim is cited for, or no citation is right.
+    0 when no claim has a citation, or no citation is right.
     Undefined when the answer makes no claims. Not applicable when the system does not cite or passages were not
     recorded.
     Source: ALCE, arXiv:2305.14627, whose two parts it joins.

@@ -22,7 +22,7 @@ class CitationPrecision(Metric):
     S[i]    passages that together support claim i
 
     A citation names a passage, or a document and so any of its passages. One that names nothing retrieved is wrong.
-    Undefined when no claim is cited for. Not applicable when the system does not cite or passages were not recorded.
+    Undefined when no claim has a citation. Not applicable when the system does not cite or passages were not recorded.
     Source: ALCE, arXiv:2305.14627, here per claim.
 
     >>> passages = [Passage("p1", "d1"), Passage("p2", "d2")]
@@ -44,7 +44,7 @@ class CitationPrecision(Metric):
     ) -> Ratio | Undefined:
         pairs = [(claim, target) for claim in claims for target in list_targets(claim, citations)]
         if not pairs:
-            return Undefined("no claim is cited for")
+            return Undefined("no claim has a citation")
         return Ratio(
             sum(bool(find_named_passages(target, passages) & {*claim.supporting}) for claim, target in pairs),
             len(pairs),

@@ -18,14 +18,15 @@ class IgnoredTopRanked(Metric):
     U  passages used: those that support a claim of the answer or are cited for one
 
     Text that stands in two passages marks both as used, so the mean is a lower bound.
-    Undefined when fewer than two passages were handed on, since nothing was ranked then; when the answer declines or
-    makes no claims; and when the question is labelled unanswerable. Not applicable when passages were not recorded.
+    Undefined when fewer than two passages were passed to the generator, since nothing was ranked then; when the answer
+    declines or makes no claims; and when the question is labelled unanswerable. Not applicable when
+    passages were not recorded.
     Source: misalignment of ranking and generator, arXiv:2601.21803.
 
     >>> IgnoredTopRanked().value([False, True], claimed=True, refuse=False, expected=True)
     1.0
     >>> IgnoredTopRanked().value([False], claimed=True, refuse=False, expected=True)
-    Undefined(reason='fewer than two passages were handed on')
+    Undefined(reason='fewer than two passages were passed to the generator')
     """
 
     measures: ClassVar = "generation"
@@ -41,7 +42,9 @@ class IgnoredTopRanked(Metric):
 
     def value(self, used: Sequence[bool], claimed: bool, refuse: bool, expected: bool) -> float | Undefined:
         if len(used) < 2:
-            return Undefined("fewer than two passages were handed on" if used else "nothing was retrieved")
+            return Undefined(
+                "fewer than two passages were passed to the generator" if used else "nothing was retrieved"
+            )
         if refuse or not expected:
             return Undefined("the answer declines" if refuse else "the question has no answer")
         return float(not used[0]) if claimed else Undefined("the answer makes no claims")

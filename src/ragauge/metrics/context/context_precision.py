@@ -57,7 +57,7 @@ class ContextPrecision(Metric):
     def __post_init__(self) -> None:
         if self.unit == "sentence" and self.by != "question":
             raise UsageError(
-                f"context_precision: unit=sentence goes with by=question, got by={self.by}. "
+                f"context_precision: unit=sentence needs by=question, got by={self.by}. "
                 f"Write context_precision:unit=sentence or context_precision:by={self.by}."
             )
 

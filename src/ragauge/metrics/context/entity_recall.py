@@ -37,6 +37,6 @@ class EntityRecall(Metric):
         specifics = find_specifics(references[0], ("name", "number", "date", "percent"))
         entities = {(specific.kind, specific.normal, specific.unit): specific for specific in specifics}
         if not entities:
-            return NotApplicable("the reference holds no name, number or date")
+            return NotApplicable("the reference has no name, number or date")
         haystack = Haystack.of(passage.text or "" for passage in passages)
         return Ratio(sum(is_found_in(entity, haystack) for entity in entities.values()), len(entities))

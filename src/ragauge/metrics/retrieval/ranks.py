@@ -86,9 +86,8 @@ def compute_rankings(qrels: pl.DataFrame, results: pl.DataFrame) -> Rankings:
     grades, ranks, item_query = _group_items(qrels, label_query, label_rank)
     is_returned = label_rank > 0
     n_ranks = int(label_rank.max(initial=0)) + 1  # a rank holds one document, so equal pairs are one document
-    judged_query, judged_rank = np.divmod(
-        np.unique(label_query[is_returned] * n_ranks + label_rank[is_returned]), n_ranks
-    )
+    keys = label_query[is_returned] * n_ranks + label_rank[is_returned]
+    judged_query, judged_rank = np.divmod(np.unique(keys), n_ranks)
 
     def build_offsets(query: Any) -> list[int]:
         return [0, *np.cumsum(np.bincount(query, minlength=len(ids))).tolist()]

@@ -50,6 +50,6 @@ class AttainableRecall(Metric):
         if not overlap.gold:
             return NotApplicable("no gold spans")
         if overlap.touching is None:
-            return NotApplicable("the chunks of the index are not known")
+            return NotApplicable("the chunks of the index are not available")
         reached, _ = compute_attainable(overlap, self.k, self.budget, self.fill)
         return Ratio(reached, count_units(overlap.gold))

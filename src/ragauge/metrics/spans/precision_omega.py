@@ -20,7 +20,7 @@ class PrecisionOmega(Metric):
     C  tokens of every chunk that shares a token with a gold span, each once
 
     It is no ceiling: some of the touching chunks can do better. unit=char counts characters.
-    Not applicable without gold spans, or where the chunks of the index are not known.
+    Not applicable without gold spans, or where the chunks of the index are not available.
     Source: Smith and Troynikov, Evaluating Chunking Strategies for Retrieval, 2024, there in characters.
 
     >>> from ragauge.core.example import Span
@@ -41,7 +41,7 @@ class PrecisionOmega(Metric):
         if not overlap.gold:
             return NotApplicable("no gold spans")
         if overlap.touching is None:
-            return NotApplicable("the chunks of the index are not known")
+            return NotApplicable("the chunks of the index are not available")
         return Ratio(
             count_covered(overlap.gold, overlap.touching), count_units(merge_spans((*overlap.gold, *overlap.touching)))
         )

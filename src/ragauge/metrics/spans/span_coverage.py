@@ -123,8 +123,8 @@ def _find_best_choice(gold: Sequence[Span], chunks: Sequence[Span], max_chunks: 
 def check_parameters(name: str, unit: Unit, k: int | None, budget: int | None, fill: Fill) -> None:
     """UsageError where parameters do not go together."""
     if k is not None and budget is not None:
-        raise UsageError(f"{name}: a cutoff and a budget do not go together. Write {name}@5 or {name}:budget=1024.")
+        raise UsageError(f"{name}: a cutoff and a budget cannot be combined. Write {name}@5 or {name}:budget=1024.")
     if budget is not None and unit == "char":
         raise UsageError(f"{name}: a budget counts tokens. Write {name}:budget=1024, or {name}:unit=char@5.")
     if fill != "cut" and budget is None:
-        raise UsageError(f"{name}: fill={fill} says how a budget is filled. Write {name}:budget=1024:fill={fill}.")
+        raise UsageError(f"{name}: fill={fill} needs a budget. Write {name}:budget=1024:fill={fill}.")

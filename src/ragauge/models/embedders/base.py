@@ -199,8 +199,8 @@ WEIGHTS = Path(__file__).parent / "weights"  # what tools/embedder_files.py puts
 MATRIX, TOKENIZER = "l2_supercat_256.safetensors", "l2_supercat_tokenizer_config.json"
 LOAD_LOCK = Lock()
 INSTALL_HINT = (
-    f"An installation brings it: {build_install_command('', '--force-reinstall', '--no-deps')}. "
-    "In a source tree, python tools/embedder_files.py does."
+    f"To install it: {build_install_command('', '--force-reinstall', '--no-deps')}. "
+    "In a source tree, run python tools/embedder_files.py."
 )
 
 
@@ -327,6 +327,6 @@ def _read_matrix(path: Path) -> npt.NDArray[np.float32]:
     if not fits:
         content_text = f"the header {header[:120]!r} and {len(content)} bytes after it"
         raise MissingFile(
-            f"{path}: must hold a matrix of {DIMENSIONS} columns in float16, got {content_text}. {INSTALL_HINT}"
+            f"{path}: must contain a matrix of {DIMENSIONS} columns in float16, got {content_text}. {INSTALL_HINT}"
         )
     return np.frombuffer(content, dtype="<f2").reshape(rows, columns).astype(np.float32)

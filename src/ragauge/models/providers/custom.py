@@ -42,12 +42,12 @@ def register_model(model: Any, name: str) -> str:
             f"litellm, or an object with one of {', '.join(METHODS)}; got {type(model).__name__}."
         )
     if chat is not None and not name.strip():
-        raise UsageError('a client is told which model to ask: judge_name="MODEL", as its provider spells it.')
+        raise UsageError('a client needs the name of the model: judge_name="MODEL", as its provider spells it.')
     name = name or _build_own_name(model)
     if not NAME.fullmatch(name.strip()):
         raise UsageError(
-            f"a model that Python code hands over needs a name of letters, digits and . : / + -, got {name!r}. "
-            'Write judge_name="my-model-1" (model_name= where it writes questions): reports and stored replies have it.'
+            f"a model passed from Python needs a name of letters, digits and . : / + -, got {name!r}. "
+            'Write judge_name="my-model-1" (model_name= if it writes questions); reports and stored replies use it.'
         )
     _MODELS_BY_NAME[name.strip()] = model
     return f"{PROVIDER}:{name.strip()}"
@@ -57,7 +57,7 @@ def build_own_model(name: ModelName) -> OwnModel:
     """The model that was handed over by this name. JudgeError where none was."""
     if name.model not in _MODELS_BY_NAME:
         raise JudgeError(
-            f"{name} is a model that Python code handed over. Hand it over again: "
+            f"{name} is a model that was passed from Python. Pass it again: "
             f'rg.evaluate(..., judge=model, judge_name="{name.model}").'
         )
     return OwnModel(name, _MODELS_BY_NAME[name.model])
@@ -87,7 +87,7 @@ class OwnModel:
             elif self._call is not None:
                 response = await _call_model(self._call, build_prompt(ask))
             else:
-                raise TypeError("it takes no text")
+                raise TypeError("it does not accept text")
         except Exception as error:
             learned = {key for key in params if re.search(rf"\b{key}\b", str(error))}
             self._refused |= learned

@@ -101,7 +101,7 @@ def _connect_provider(name: ModelName) -> tuple[Provider[Any], Close]:
     if http is not None:
         arguments["http_client"] = http
     elif name.headers:
-        raise UsageError(f"{name} takes no headers: its client makes its own connections. Leave header.… out.")
+        raise UsageError(f"{name} takes no headers: its client makes its own connections. Remove header.….")
     provider: Provider[Any] = made(**arguments)
     _configure_client(provider, name, url)
 
@@ -156,7 +156,7 @@ def _configure_client(provider: Provider[Any], name: ModelName, url: str | None)
             client.organization = client.project = None
             client._custom_headers = {}
     elif url is None and name.endpoint and name.endpoint != os.environ.get(variable):
-        raise UsageError(f"{name}: its client takes no URL. Set {variable}, or leave @URL out.")
+        raise UsageError(f"{name}: its client takes no URL. Set {variable}, or omit @URL.")
     if name.provider == "bedrock":
         client.meta.events.unregister("needs-retry.bedrock-runtime", unique_id="retry-config-bedrock-runtime")
     elif name.provider == "cohere":
