@@ -269,7 +269,8 @@ def whole(found: Ran, n: int) -> None:
 
 def further() -> str:
     """Every other metric that rests on the same questions alone, comma-separated."""
-    from ragauge.metrics.catalogue import list_questions, list_samples
+    from ragauge.metrics.catalogue import list_questions
+    from ragauge.metrics.catalogue_entries import list_samples
 
     main = METRICS.split(",")
     found = dict.fromkeys(

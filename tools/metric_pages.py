@@ -16,7 +16,8 @@ from typing import Any
 
 from ragauge.metrics import ann, answer, composite, context, retrieval, spans
 from ragauge.metrics.base import Metric, format_parameter
-from ragauge.metrics.catalogue import BUILT_IN, PRESETS, list_entries, list_family, list_questions, list_samples
+from ragauge.metrics.catalogue import BUILT_IN, PRESETS, list_family, list_questions
+from ragauge.metrics.catalogue_entries import list_entries, list_samples
 from ragauge.metrics.docstring import parse_docstring
 
 PAGE = Path(__file__).resolve().parents[1] / "docs/metrics.md"

@@ -341,7 +341,7 @@ def test_row_decides(name: str, changes: dict[str, Any], words: str) -> None:
 @pytest.mark.parametrize(
     ("changes", "component"),
     [
-        # the labelled passages a and b are at ranks 1 and 2; c leads astray
+        # the labeled passages a and b are at ranks 1 and 2; c leads astray
         ({}, "generation"),
         ({"passages": passages("c", "a", "b"), "claims": (claim(1, 1), claim(2, 1)), "met": ((2,), (3,))}, "retrieval"),
         ({"passages": passages("a", "c", "b"), "claims": (claim(1, 2), claim(2, 2)), "met": ((3,), (3,))}, "retrieval"),

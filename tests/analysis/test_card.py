@@ -279,7 +279,7 @@ def test_warning_of_failures() -> None:
     (line,) = list_warnings([lost, summary("recall@5")], JUDGE, 100)
     assert line == (
         "More than 2% of the examples failed on faithfulness: faithfulness on 10 of 100, so its mean lies between "
-        "0.72 and 0.82. Most often: time-out."
+        "0.72 and 0.82. Most common reason: time-out."
     )
     assert not list(list_warnings([replace(lost, scored=98, failed=2)], JUDGE, 100))
 
@@ -298,7 +298,7 @@ def test_warning_of_missing_references() -> None:
     (line,) = list_warnings(
         [summary("context_recall", **part, reasons=why), summary("answer_recall", **part, reasons=why)], JUDGE, 100
     )
-    assert line == "75 of 100 examples are left out of context_recall, answer_recall: no reference answer."
+    assert line == "75 of 100 examples are excluded from context_recall, answer_recall: no reference answer."
     assert not list(list_warnings([summary("context_recall", scored=0, not_applicable=100, reasons=why)], JUDGE, 100))
     undefined = summary(
         "faithfulness",

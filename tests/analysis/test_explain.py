@@ -31,7 +31,8 @@ from ragauge.diagnosis.explain import causes as explaining
 from ragauge.diagnosis.explain.explanation import explain_example
 from ragauge.diagnosis.explain.symbols import list_covered_symbols
 from ragauge.metrics.base import Metric
-from ragauge.metrics.catalogue import list_samples, parse_metric
+from ragauge.metrics.catalogue import parse_metric
+from ragauge.metrics.catalogue_entries import list_samples
 from ragauge.metrics.facts import Facts
 from ragauge.metrics.measure import measure_metric
 from ragauge.metrics.retrieval.ranks import rank_responses
@@ -136,7 +137,7 @@ def test_what_only_a_study_knows_is_said(metric: Metric) -> None:
     """A metric that no stored answer can be scored by says why, and what can."""
     (worked,) = explained(spanned(), metric).metrics
     assert worked.score.status == "not_applicable"
-    assert re.search("ragauge component chunking|ragauge component ann|index are not known", worked.score.reason)
+    assert re.search("ragauge component chunking|ragauge component ann|index are not available", worked.score.reason)
 
 
 EXPLAINED = [one for one in list_samples() if one.name() != "semantic_similarity" and one not in OF_STUDIES]
@@ -386,7 +387,7 @@ def test_a_reference_claim_in_no_one_passage_agrees_with_its_probability() -> No
     )
     found = explained(got, "context_recall", stored=attribute_failure(got))
     (worked,) = found.metrics
-    assert [item.why for item in worked.items] == ["no passage named (p 0.85)", "in no passage (p 0.20)"]
+    assert [item.why for item in worked.items] == ["found, but no passage named (p 0.85)", "in no passage (p 0.20)"]
     values = {symbol.name: symbol.value for symbol in worked.symbols}
     assert values["T[h]"] == "T[1] = none named, T[2] = {}"
     assert values["t[h]"] == "t[1] = 0.85, t[2] = 0.2"

@@ -52,9 +52,9 @@ def test_mean_is_sum_over_n() -> None:
     assert worked.counts == "2 scored + 1 undefined + 1 not applicable = 4 examples"
     assert worked.formula.startswith("faithfulness =")
     nothing = explained("faithfulness", {"a": "undefined"})
-    assert (nothing.mean, nothing.interval, nothing.why_none) == ("", "", "nothing is scored")
+    assert (nothing.mean, nothing.interval, nothing.why_none) == ("", "", "no example was scored")
     alone = explained("faithfulness", {"a": 1.0})
-    assert (alone.interval, alone.why_none[:36]) == ("", "fewer than two scored examples: noth")
+    assert (alone.interval, alone.why_none[:36]) == ("", "fewer than two scored examples, so t")
     assert explain_mean(parse_metric("mrr"), None).counts == "0 scored = 0 examples"
 
 
@@ -73,7 +73,11 @@ def test_interval_of_amounts(how: str) -> None:
     interval = worked.summary.interval
     assert interval is not None
     assert (low, high) == pytest.approx((interval.low, interval.high), abs=0.001)
-    assert {"plain": "sqrt(40)", "weights": "worth", "clusters": "10 clusters of 40 examples"}[how] in worked.interval
+    assert {
+        "plain": "sqrt(40)",
+        "weights": "40 weighted examples, equivalent to 32.4 unweighted ones",
+        "clusters": "10 clusters of 40 examples",
+    }[how] in worked.interval
     if how == "plain":
         x = np.array(list(values.values()))
         assert f"standard error {x.std(ddof=1):.3g} / sqrt(40)" in worked.interval
@@ -86,7 +90,7 @@ def test_interval_by_students_distribution() -> None:
     mean, error, below, above, low, high = numbers(worked.interval)[:6]
     assert (low, high) == pytest.approx((mean + below * error, mean + above * error), abs=0.002)
     assert (-below, above) == pytest.approx((1.965, 1.965), abs=0.05)
-    assert "held against Student's, 1.965 of 499 degrees of freedom" in worked.interval
+    assert "compared with Student's t, 1.965 of 499 degrees of freedom" in worked.interval
 
 
 @pytest.mark.parametrize("how", ["plain", "clusters"])
@@ -121,7 +125,7 @@ def test_other_intervals() -> None:
     alike = explained("faithfulness", {q: int(q[1:]) % 2 / 2 for q in pairs}, None, pairs)
     assert alike.interval.startswith("all 4 clusters have the mean 0.25: ")
     cut = explained("latency", {"a": 1.0, "b": 0.9, "c": 0.2})
-    assert ", cut to [0, " in cut.interval
+    assert ", clipped to [0, " in cut.interval
     amounts = explained("latency", {f"q{i}": 5.0 for i in range(97)})
     assert amounts.interval.startswith("all 97 values are 5: at most 3.8% of others differ ")  # z² / (97 + z²)
     nothing = explained("latency", {"a": 0.0, "b": 0.0})
@@ -159,8 +163,10 @@ def test_findings_against_starting_points() -> None:
     shown = lines(card(found(counts, faithfulness=0.95, context_recall=0.50), counts))
     assert shown["retrieval_miss"] == [
         "count: 30 / 40 failures = 75%, 30 / 200 examples = 15%  (at least 3 or 10% of the failures)",
-        "high: faithfulness 0.95 [0.92, 0.98] lies wholly above 0.85, the starting point (BEE-30050; t, 95%, n = 200)",
-        "low: context_recall 0.5 [0.47, 0.53] lies wholly below 0.8, the starting point (BEE-30050; t, 95%, n = 200)",
+        "high: faithfulness 0.95 [0.92, 0.98] is entirely above 0.85, the default threshold "
+        "(BEE-30050; t, 95%, n = 200)",
+        "low: context_recall 0.5 [0.47, 0.53] is entirely below 0.8, the default threshold "
+        "(BEE-30050; t, 95%, n = 200)",
     ]
     assert len(shown["noise"]) == 1
 
@@ -176,8 +182,9 @@ def test_findings_against_a_baseline() -> None:
     assert list(made.findings[0].lines) == [
         "count: 20 / 20 failures = 100%, 20 / 200 examples = 10%  (at least 3 or 10% of the failures)",
         "before: 0 / 0 failures in main",
-        "high: faithfulness 0.5 - 0.5 in main = 0, and [-0.03, 0.03] holds 0: no change seen  (paired t, 95%, n = 200)",
-        "low: context_recall 0.7 - 0.9 in main = -0.2, and [-0.23, -0.17] lies wholly below 0  "
+        "high: faithfulness 0.5 - 0.5 in main = 0, and [-0.03, 0.03] includes 0: no change detected  "
+        "(paired t, 95%, n = 200)",
+        "low: context_recall 0.7 - 0.9 in main = -0.2, and [-0.23, -0.17] is entirely below 0  "
         "(paired t, 95%, n = 200)",
     ]
 

@@ -11,7 +11,7 @@ import pytest
 import ragauge as rg
 
 # the reader says of many such examples what is said here of the run
-pytestmark = pytest.mark.filterwarnings("ignore:.*has a labelled document among its passages")
+pytestmark = pytest.mark.filterwarnings("ignore:.*has a labeled document among its passages")
 TOPICS = [
     ("How long can a hub be returned?", "Hubs are taken back within 30 days of delivery."),
     ("How often is the kettle descaled?", "Descale the kettle every three months."),

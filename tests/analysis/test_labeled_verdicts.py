@@ -120,7 +120,7 @@ def test_label_decides_grounded(controls: Controls | None) -> None:
             verdict, cause = judge_example(facts_of(found, labeled(support), controls=controls))
             assert (verdict.verdict, verdict.grounded) == ("failed", "failed")
             share = f"{support.count(False)} of 2 claims"
-            assert verdict.reason == f"a person labeled {share} not supported by the passages"
+            assert verdict.reason == f"a person labeled {share} as not supported by the passages"
             assert cause is not None
             assert cause.shown_by == "people"
 

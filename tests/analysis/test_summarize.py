@@ -32,7 +32,8 @@ from ragauge.core.facts import AnswerFacts, Evidence, ReferenceFacts
 from ragauge.core.identity import to_json_value
 from ragauge.core.score import Score
 from ragauge.metrics.base import Metric, MetricResult
-from ragauge.metrics.catalogue import list_samples, parse_metric
+from ragauge.metrics.catalogue import parse_metric
+from ragauge.metrics.catalogue_entries import list_samples
 from ragauge.metrics.facts import Facts
 from ragauge.metrics.measure import measure_metric
 from ragauge.scores.arrays import ScoreArrays

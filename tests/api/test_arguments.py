@@ -102,7 +102,7 @@ def test_other_arguments(found: tuple[rg.Scorecard, rg.OpenRun]) -> None:
         (lambda: rg.open_run("ropes", store=five), "the store must be a text, got int"),
         (lambda: run.example(five), "the query_id must be a text, got int"),
         (lambda: run.explain_example(five), "the query_id must be a text, got int"),
-        (lambda: rg.evaluate(ROWS, metrics=five, store=run.url), "a text with commas or a list, got int"),
+        (lambda: rg.evaluate(ROWS, metrics=five, store=run.url), "a comma-separated string or a list, got int"),
         (lambda: rg.evaluate(ROWS, name=five, store=run.url), "the name of the run must be a text, got int"),
     ]
     for call, said in wrong:

@@ -76,7 +76,7 @@ def test_changes_against_a_baseline(store: str) -> None:
     first = card.findings[0]
     assert (first.cause, first.against) == ("retrieval_miss", "baseline")
     assert "recall" in " ".join(reading.metric for reading in first.readings)
-    assert "In main it was 0 of 0 failures." in first.evidence
+    assert "In main, it caused 0 of 0 failures." in first.evidence
 
 
 def test_diagnosis_reads_the_change(store: str) -> None:
@@ -159,7 +159,7 @@ def test_other_judges_are_refused_before_anything_is_asked(store: str) -> None:
 
 
 def test_oracle_run_is_found(store: str) -> None:
-    """A run on the labelled passages of the same set tells retrieval from generation, without being asked for."""
+    """A run on the labeled passages of the same set tells retrieval from generation, without being asked for."""
     card = evaluated(store, "own", missed=30)
     assert "retrieval_gap" not in [finding.cause for finding in card.findings]
     evaluated(store, "perfect", variant="oracle")

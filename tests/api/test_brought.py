@@ -53,7 +53,7 @@ def test_a_model_needs_a_name(store: str) -> None:
     """Stored replies are known by the model's name: a function has its own, a lambda without one is refused."""
     with pytest.raises(UsageError, match="judge_name"):
         rg.evaluate(ROWS, metrics="faithfulness", judge=lambda text: text, store=store)
-    with pytest.raises(UsageError, match="handed over"):
+    with pytest.raises(UsageError, match="passed as judge="):
         rg.evaluate(ROWS, metrics="faithfulness", judge="local", judge_name="x", store=store)
 
 

@@ -120,5 +120,5 @@ def test_ids_of_a_system_are_matched_when_its_run_is_complete(tmp_path: Path) ->
 
     store = f"sqlite:///{tmp_path}/ids.db"
     run = rg.run(system, questions, store=store, warn=told.append)
-    assert [one for one in told if "3 documents of the passages matched with labels" in one]
+    assert [one for one in told if "3 documents of the passages matched labels" in one]
     assert evaluated(run, store) == (1.0, [])

@@ -90,7 +90,9 @@ def test_a_run_against_itself_is_no_pass(store: str, rule: dict[str, Any]) -> No
         assert {check.because for check in found.checks if check.kind == "max_drop"} == {"itself"}
         with pytest.raises(NotEnoughData):
             found.raise_if_failed()
-        assert any("this run itself, so there is nothing to compare" in warning for warning in found.gated.warnings)
+        assert any(
+            "this run itself: nothing is compared and no drop is decided" in warning for warning in found.gated.warnings
+        )
         said = (found.explain(), found.to_markdown(), " ".join(str(found).split()))
         for text in said:
             assert "the baseline is this run itself, so there is nothing to compare" in text
@@ -231,7 +233,7 @@ def test_what_makes_no_sense_is_a_usage_error(store: str) -> None:
         with pytest.raises(rg.ConfigError, match=words) as caught:
             rg.gate("main", rules=rules(rule), store=store)
         assert caught.value.exit_code == 2
-    with pytest.raises(rg.UsageError, match="none is given"):
+    with pytest.raises(rg.UsageError, match="none was given"):
         rg.gate("main", rules=rules(RECALL), store=store)
     with pytest.raises(rg.UnknownName, match="nearest: main"):
         rg.gate("main", baseline="mian", rules=rules(RECALL), store=store)

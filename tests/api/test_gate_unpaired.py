@@ -64,7 +64,7 @@ def test_other_questions_are_held_unpaired(store: str) -> None:
     for said in (found.to_markdown(), repr(found), found.explain(), str(found.to_dict()["summary"])):
         text = " ".join(said.split())
         assert "Unpaired: the 300 examples of tuesday are not the same as the 400 of monday" in text
-        assert "Sharper: the same questions in both" in text
+        assert "For a narrower interval: the same questions in both runs" in text
     data = json.loads(found.to_json())
     Draft202012Validator(json.loads(SCHEMA.read_text())).validate(data)
     assert (data["unpaired"]["n"], data["unpaired"]["n_baseline"], data["matched"]) == (300, 400, 0)
@@ -89,7 +89,7 @@ def test_some_in_both_is_said(store: str) -> None:
     found = rg.gate("some", baseline="monday", rules=rules(DROP), store=store)
     whole = next(check for check in found.checks if check.kind == "max_drop")
     assert (whole.n, whole.n_base) == (300, 400)
-    assert "100 examples are in both, fewer than half of this run's" in " ".join(found.explain().split())
+    assert "100 examples are in both runs, fewer than half of this run's" in " ".join(found.explain().split())
 
 
 def test_most_in_both_is_paired(store: str) -> None:

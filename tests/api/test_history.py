@@ -185,7 +185,7 @@ def test_rows_measured_otherwise_are_a_series_of_their_own(store: str) -> None:
     assert why.startswith("different version of the set (")
     shown = repr(rg.log(store=store))
     assert "series 2" in shown
-    assert "not compared with the" in shown
+    assert "not comparable with the row below" in shown
 
 
 def test_whose_verdicts(store: str) -> None:

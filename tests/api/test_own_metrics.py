@@ -137,7 +137,7 @@ def test_own_metrics_have_what_built_in_ones_have(name: str) -> None:
     assert name in printed("runs", "log", "-m", name, "--json")
     frame = run.scorecard().to_polars()
     assert set(NAMES) <= set(frame["metric"])
-    with pytest.raises(UsageError, match=r"the code that computes it is not loaded. Name it as -m manners:"):
+    with pytest.raises(UsageError, match=r"the code that computes it is not loaded. Use -m manners:"):
         evaluated("third", shift=2, metrics=[name])
 
 
@@ -257,7 +257,9 @@ def test_packages_bring_metrics(monkeypatch: pytest.MonkeyPatch) -> None:
     assert evaluated(metrics="kind_words")["kind_words"].scored == 40
     forget_own()
     with (
-        pytest.warns(UserWarning, match="unkind of package:unkind cannot be had: ImportError: no module named spacy"),
+        pytest.warns(
+            UserWarning, match="unkind of package:unkind cannot be loaded: ImportError: no module named spacy"
+        ),
         pytest.raises(UnknownName, match="no metric"),
     ):
         evaluated(metrics="unkind")

@@ -92,6 +92,6 @@ def test_a_chosen_part_passes_no_gate_for_the_rest(tmp_path: Path) -> None:
         rg.evaluate(rows, store=store, name="run", metrics="recall@5", judge=None, **part)
         found[name] = rg.gate("run", rules=tmp_path / "ragauge.yaml", store=store)
     assert found["chosen"].verdict != "pass"
-    assert "chosen, not drawn" in " ".join(found["chosen"].gated.warnings)
+    assert "chosen, not sampled at random" in " ".join(found["chosen"].gated.warnings)
     assert found["drawn"].verdict == "pass"
     assert "a random sample" in " ".join(found["drawn"].gated.warnings)

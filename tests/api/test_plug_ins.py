@@ -119,7 +119,7 @@ def test_built_in_judges_come_first(install: Install) -> None:
     """No package takes the name of a judge or provider that ragauge has."""
     install("acme_judges", "", judges={"local": "gone", "openai": "gone"})
     assert build_judge("openai:gpt-5-mini").judge_id.startswith("openai")
-    with pytest.raises(UsageError, match="the judge local takes nothing after it"):
+    with pytest.raises(UsageError, match="the judge local takes no options"):
         build_judge("local:x")
 
 

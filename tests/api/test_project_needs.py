@@ -50,7 +50,7 @@ def test_imports_become_distributions(project: Path) -> None:
         line.startswith("# ADD the package that provides the module no_such_package (imported by app.py)")
         for line in lines
     )
-    assert any("what brings no_such_package (in app.py) is not known" in line for line in lines)
+    assert any("the package that provides no_such_package (in app.py) is unknown" in line for line in lines)
 
 
 def test_a_list_of_requirements_is_used(project: Path) -> None:

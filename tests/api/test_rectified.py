@@ -166,7 +166,7 @@ def test_unclear_label_costs_its_answer(store: str, tmp_path: Path) -> None:
         card = rg.evaluate("new", metrics=list(names), store=store)
         found = {one.metric: one.rectified.n if one.rectified else 0 for one in card.card.summaries}
         counts.append([found[name] for name in names])
-        said = "Labels of 1 of 100 labelled answers say not_supported"
+        said = "1 of 100 labeled answers say not_supported"
         assert (said in card.to_markdown().replace("\\", "")) == (value == "not_supported")
     assert counts == [[100, 99, 99], [100, 100, 100]]
     people = rg.evaluate("new", metrics=list(names), judge="people", store=store).card.summaries
@@ -296,7 +296,7 @@ def test_validation_names_the_labels_that_a_rule_takes(tmp_path: Path) -> None:
     for least, said in ((10, 50), (80, 80)):
         rule = {"metric": "faithfulness", "min": 0.8, "rectified": True, "min_n": least}
         file.write_text(json.dumps({"gate": {"rules": [rule]}}))
-        assert f"from {said} labelled examples on" in str(rg.validate(file))
+        assert f"with at least {said} labeled examples" in str(rg.validate(file))
 
 
 @pytest.mark.parametrize(
@@ -318,7 +318,7 @@ def test_labels_of_another_run(store: str, tmp_path: Path) -> None:
     """A rate is corrected by labels of another run, (p + sp − 1)/(se + sp − 1) by hand, and drawn at random alone."""
     for name, n, wrong in (("base", 300, 100), ("new", 240, 80)):  # the judge errs alike on both
         rg.evaluate(towers(n, wrong), metrics="faithfulness", name=name, store=store)
-    with pytest.raises(rg.UsageError, match="0 labelled answers of base"):
+    with pytest.raises(rg.UsageError, match="0 labeled answers of base"):
         rg.label_transfer("base", "new", store=store)
     label("base", store, tmp_path, 150, 100)
     found = rg.label_transfer("base", "new", store=store)
@@ -329,10 +329,10 @@ def test_labels_of_another_run(store: str, tmp_path: Path) -> None:
     assert found.judged == pytest.approx(160 / 240)
     assert found.rate.rate == pytest.approx((found.judged + sp - 1) / (se + sp - 1))
     assert found.rate.interval.low < rate(240, 80) < found.rate.interval.high
-    with pytest.raises(rg.UsageError, match="base is labelled itself"):
+    with pytest.raises(rg.UsageError, match="base is itself the labeled run"):
         rg.label_transfer("base", "base", store=store)
     label("base", store, tmp_path, 20, 100, scheme="verdict")
-    with pytest.raises(rg.UsageError, match="were not drawn at random"):
+    with pytest.raises(rg.UsageError, match="were not sampled at random"):
         rg.label_transfer("base", "new", store=store)
 
 

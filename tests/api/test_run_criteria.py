@@ -111,7 +111,8 @@ def test_what_nobody_requires_fails_nothing(evaluate: Callable[..., Any]) -> Non
     card = evaluate(Scripted(), criteria={"polite": "Addresses the reader formally"})
     assert card.causes == {}
     assert card.example("q1")["verdict"] == "not_judged"
-    assert "4 not judged (there is no reference, label or required criterion)" in card.to_markdown()
+    unjudged = "4 not judged (there is no reference, label or required criterion, and its claims were not checked"
+    assert f"{unjudged} against the passages)" in card.to_markdown()
     assert {view.verdicts.right for view in card.examples() if view.verdicts} == {"not_judged"}
 
 
@@ -120,7 +121,7 @@ def test_a_missing_verdict_leaves_right_unclear(evaluate: Callable[..., Any]) ->
     card = evaluate(Scripted(met="perhaps"), criteria={"polite": {"text": "Formal", "required": True}})
     assert (card["polite"].failed, card["polite"].scored) == (1, 3)
     assert [card.example(f"q{n}")["verdict"] for n in (0, 3)] == ["passed", "unclear"]
-    assert "no verdict, asked twice" in card.example("q3")["reasons"]["polite"]
+    assert "no verdict after two attempts" in card.example("q3")["reasons"]["polite"]
 
 
 def test_a_changed_text_is_scored_again_and_never_mixed(evaluate: Callable[..., Any]) -> None:

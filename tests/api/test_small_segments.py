@@ -41,8 +41,8 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> str:
 def test_every_form_names_small_segments(store: str, tmp_path: Path) -> None:
     """Terminal, Markdown, page and JSON give every named value its number; those of fewer than five are too few."""
     card = rg.evaluate(rg.open_run("main", store=store), metrics="recall@5", store=store, workers=1)
-    said = "type: lookup 14, howto 7; too few: odd 4, rare 2 (together as (other))"
-    tiny = "colour: too few: red 2, blue 1 (together as (other))"
+    said = "type: lookup 14, howto 7; too few: odd 4, rare 2 (grouped as (other))"
+    tiny = "colour: too few: red 2, blue 1 (grouped as (other))"
     page = card.save(tmp_path / "card.html")
     for text in (repr(card), card.to_markdown(), Path(page).read_text(encoding="utf-8")):
         assert said in " ".join(text.split())

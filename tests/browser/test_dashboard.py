@@ -178,7 +178,7 @@ def test_ticking_compares(browser: Browser, address: str) -> None:
         page.goto(f"{address}/runs")
         for box in page.locator("tbody input[type=checkbox]").all()[:2]:
             box.check()
-        page.click("text=Compare those")
+        page.click("text=Compare selected runs")
         assert re.search(r"/compare\?base=\w+&new=\w+$", page.url)
         assert wrong == []
 
@@ -219,7 +219,7 @@ def test_own_forms_are_taken(browser: Browser, address: str) -> None:
         assert page.locator("tbody tr").count() == 1
         page.goto(f"{address}/runs/good")
         page.click("#manage summary")
-        page.click("#manage button:has-text('Take away')")
+        page.click("#manage button:has-text('Remove tag')")
         page.goto(f"{address}/runs?tag=tried+%3Cb%3Eout%3C%2Fb%3E")
         assert page.locator("tbody tr").count() == 0
         assert [said for said in wrong if "400" not in said] == []

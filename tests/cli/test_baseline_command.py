@@ -31,11 +31,11 @@ def test_set_list_use_move_remove(two: Cli) -> None:
         shown = two(command, "second", "--baseline", "main", "--json", *judge)
         assert shown.code == 0, shown.err
         assert shown.json()["baseline"]["name"] == "first"
-    assert " (before: run " in two("baseline", "set", "second", "--name", "main").out
+    assert " (previously: run " in two("baseline", "set", "second", "--name", "main").out
     assert [row["run"] for row in two("baseline", "list", "main", "--history", "--json").json()] == ["second", "first"]
     assert [row["run"] for row in two("baseline", "list", "--tag", "v1", "--history", "--json").json()] == ["first"]
     assert two("report", "second", "--baseline", "v1", "--json").json()["baseline"]["name"] == "first"
-    assert two("baseline", "remove", "main").out.startswith("main is no baseline any more; run second (")
+    assert two("baseline", "remove", "main").out.startswith("main is no longer a baseline; run second (")
     assert two("baseline", "list").out.strip() == "No baseline. Set one with: ragauge baseline set latest"
 
 

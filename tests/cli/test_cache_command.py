@@ -77,7 +77,7 @@ def test_prune_by_date_and_failure(cli: Cli, judge: str) -> None:
     ("words", "told"),
     [
         (["prune", "--question", "rate_passage"], "nearest: rate_passages"),
-        (["prune", "--model", "openai:other"], "no stored reply by the model 'openai:other'"),
+        (["prune", "--model", "openai:other"], "no stored reply from the model 'openai:other'"),
         (["prune", "--before", "yesterday"], "expected a date such as 2026-01-31, got 'yesterday'"),
         (["export", "replies.csv"], "expected a file that ends in .jsonl"),
         (["import", "nowhere.jsonl"], "no such file"),
@@ -117,7 +117,7 @@ def test_damaged_files_are_refused_whole(cli: Cli, judge: str) -> None:
     lines = gzip.decompress(Path("good.jsonl.gz").read_bytes()).decode().splitlines()
     changed = json.loads(lines[2])
     changed["ask"]["attempt"] = 9
-    damage = {json.dumps(changed): "reply 3: its key", "{": "line 3: is no JSON", "7": "expected an object"}
+    damage = {json.dumps(changed): "reply 3: its key", "{": "line 3: is not valid JSON", "7": "expected an object"}
     for third, told in damage.items():
         Path("bad.jsonl").write_text("\n".join([*lines[:2], third, *lines[3:]]))
         done = cli("store", "cache", "import", "bad.jsonl", "--store", "other.db")

@@ -99,7 +99,7 @@ def test_a_model_judge_from_unknown_to_known(cli: Cli, answers: Path, labels: Pa
     assert turned == pytest.approx([1 - high, 1 - low])
     assert "judged_ci" not in card["metrics"]["context_recall"]
     after = " ".join(cli(*words).out.split())
-    assert f"of faithfulness and unsupported from {error['from']}" in after
+    assert f"Judge error was estimated for faithfulness and unsupported from {error['from']}" in after
     assert "The judge error for context_recall is unknown" in after
     assert "ragauge judge check FILE --judge" not in after
     cli("report", "answers", "-o", "report.html")
@@ -158,7 +158,7 @@ def test_a_runs_own_labels_count_before_others(cli: Cli, answers: Path, labels: 
         cli("judge", "check", path, "-q")
     few = cli(*words).json()["judge_error"]["faithfulness"]
     assert (few["labels"], few["files"]) == (150, 2)
-    assert "(30 answers of this run, which count alone from 50 on; the others: labels.jsonl)" in few["from"]
+    assert "(30 answers of this run, which are used alone once there are 50; the others: labels.jsonl)" in few["from"]
     own.write_text(of_run(range(1000, 1060), 5))
     cli("judge", "check", own, "-q")
     card = cli(*words).json()
@@ -188,8 +188,9 @@ def test_files_that_disagree_are_named(cli: Cli, answers: Path, tmp_path: Path) 
     rows = [json.loads(one) for one in labelled(range(400, 520), 4).splitlines()]
     strict.write_text("".join(json.dumps({**row, "label": True}) + "\n" for row in rows))
     told = " ".join(cli("judge", "check", strict, "-q").out.split())
-    assert "2 files of labels disagree on faithfulness: by lenient.jsonl (120 examples) people's mean is 0." in told
-    assert "below the judge's and by strict.jsonl (120 examples) people's mean is 0." in told
+    first = "in lenient.jsonl (120 examples) the mean of the human labels is 0."
+    assert f"2 files of labels disagree on faithfulness: {first}" in told
+    assert "below the judge's and in strict.jsonl (120 examples) the mean of the human labels is 0." in told
     card = cli("evaluate", answers, "-m", "faithfulness,unsupported", "-q")
     assert " ".join(card.out.split()).count("2 files of labels disagree on faithfulness") == 1
 
@@ -243,7 +244,7 @@ def test_files_add_up_and_the_same_counts_once(cli: Cli, answers: Path, labels: 
     assert last["people_mean"] > two["people_mean"]
     assert last["public_sources"] >= 3
     assert "1 check of" in cli("judge", "check", mended, "--forget").out
-    assert "nothing to forget" in cli("judge", "check", mended, "--forget").out
+    assert "nothing to delete" in cli("judge", "check", mended, "--forget").out
     assert error(labels)["labels"] == 200
 
 

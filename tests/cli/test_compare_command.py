@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import shlex
 import shutil
 from pathlib import Path
@@ -114,7 +115,7 @@ def test_correction_is_said(cli: Cli, two: None, tmp_path: Path) -> None:
     ):
         page = tmp_path / f"{name}.html"
         done = cli("compare", "main", "changed", *words, "-o", page, "-o", page.with_suffix(".md"))
-        shown = [done.out, page.read_text(), page.with_suffix(".md").read_text()]
+        shown = [done.out, html.unescape(page.read_text()), page.with_suffix(".md").read_text()]
         assert all(said in " ".join(text.split()) for text in shown)
         assert [("corrected p" in text) for text in shown[1:]] == [name != "none"] * 2
         found = cli("compare", "main", "changed", *words, "--json").json()
@@ -127,7 +128,7 @@ def test_mistakes_end_with_code_2(cli: Cli, two: None, tmp_path: Path) -> None:
     for words, said in (
         (("main",), "compare needs two runs"),
         (("main", "chnged"), "nearest: changed"),
-        (("main", "changed", "--level", "95"), "level must lie between 0 and 1"),
+        (("main", "changed", "--level", "95"), "level must be between 0 and 1"),
         (("main", "changed", "--correction", "hom"), "no correction 'hom'; nearest: holm"),
         (("main", "changed", "-o", "c.pdf"), "expected .html, .md, .json, .csv"),
         (("main", "changed", "--filter", "type=c"), "no value of segment type 'c'"),
@@ -177,7 +178,7 @@ def test_offered_commands_name_the_store(cli: Cli, tmp_path: Path, monkeypatch: 
     assert cli("evaluate", write(tmp_path / "b.jsonl", ten()[1:]), *MEASURED, "--store", store).code == 0
     refused = cli("compare", "b", "a", "-m", "faithfulness", "--store", store)
     assert refused.code == 2
-    offered = shlex.split(refused.err.partition("alike: ragauge ")[2])
+    offered = shlex.split(refused.err.partition("the same way: ragauge ")[2])
     assert offered == ["evaluate", "b", "-m", "faithfulness", "--store", store]
     assert cli(*offered, "-q").code == 0
     done = cli("compare", "b", "a", "-m", "faithfulness", "--store", store)

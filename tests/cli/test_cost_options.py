@@ -68,7 +68,7 @@ def test_show_cost_without_price_or_calls(cli: Cli, small: Path, judge: str) -> 
     assert "No model was called" in cli("show", "latest", "--cost", "--store", "other.db").out
     assert cli("show", "latest", "--cost", "--store", "other.db", "--json").json()["cost"] == 0
     refused = cli("show", "latest", "q1", "--cost")
-    assert (refused.code, "--cost is about a whole run" in refused.err) == (2, True)
+    assert (refused.code, "--cost applies to a whole run" in refused.err) == (2, True)
 
 
 @pytest.mark.usefixtures("priced")
@@ -196,6 +196,6 @@ def test_a_model_that_talks_ends_with_1(cli: Cli, small: Path) -> None:
         assert calls == len(talking.requests)
     for found in (first, second):
         assert found.code == 1
-        assert 'answered in prose: "I can only say that most of it' in " ".join(found.err.split())
+        assert 'answered with prose: "I can only say that most of it' in " ".join(found.err.split())
         assert "--retry-failed" in found.err
     assert "faithfulness" in cli("report", "latest").out

@@ -57,7 +57,7 @@ def test_a_broken_judge_is_wrong(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> N
     done = cli("doctor")
     assert done.code == 1
     assert "gives ['supported', 'supported']" in done.out
-    assert "1 thing to mend" in done.out
+    assert "1 thing to fix" in done.out
 
 
 def test_configuration_and_set_are_read(cli: Cli, small: Path) -> None:

@@ -145,7 +145,7 @@ def test_filter_that_matches_nothing(cli: Cli, small: Path, condition: str, word
         (["--judge", "locl"], "no judge 'locl'; nearest: local"),
         (["--judge", "none", "-m", "faithfulness"], "needs a judge"),
         (["-o", "card.pdf"], "expected .html, .md, .json, .jsonl, .csv, .parquet, got .pdf"),
-        (["-o", "card"], "got no ending"),
+        (["-o", "card"], "got no extension"),
         (["-o", "ten.jsonl/card.html"], "is not a folder"),
         (["--limit", "0"], "greater than or equal to 1"),
         (["--workers", "0"], "greater than or equal to 1"),
@@ -225,7 +225,7 @@ def test_dry_run_says_in_one_sentence_who_judges_and_what_it_costs(cli: Cli, sma
     assert local.endswith(f" (verify_answer, agree): {free}")
     assert said(*FREE) == said("--judge", "none") == f"would score 10 examples without a judge: {free}"
     cli("evaluate", small, *FREE)
-    assert said(*FREE) == f"nothing is left to do: {free}"
+    assert said(*FREE) == f"nothing left to do: {free}"
 
 
 def test_outputs_of_every_form(cli: Cli, small: Path) -> None:

@@ -11,7 +11,7 @@ from tests.cli.conftest import Cli, write
 APP = "def answer(question):\n    return {'answer': len(question) + 'x'}\n"
 ERROR = "TypeError: unsupported operand type(s) for +: 'int' and 'str' (broken.py line 2, in answer)."
 SAID = f"12 of 12 calls failed: {ERROR}"
-LOOK = "Look there, and at: ragauge show broken:answer"
+LOOK = "See also: ragauge show broken:answer"
 
 
 @pytest.fixture

@@ -47,13 +47,13 @@ def test_example_in_words(evaluated: Cli) -> None:
     ):
         assert part in shown.out, part
     assert "ndcg" not in shown.out
-    verdicts = ("no ", "the cause ", "not known ", "second ", "mended ")
+    verdicts = ("no ", "the cause ", "unknown ", "second ", "fixed along with it ")
     table = shown.out.partition("Why it failed")[2]
     assert sum(line.startswith(verdicts) for line in table.splitlines()) == len(ROWS)
     hostile = evaluated("explain", "ten", "q7").out
     assert "[red]yes[/red]" in hostile
     assert "\x1b" not in hostile
-    assert "It passed." in evaluated("explain", "ten", "q5").out
+    assert "The example passed." in evaluated("explain", "ten", "q5").out
 
 
 def test_run_takes_its_means_apart(evaluated: Cli) -> None:
@@ -77,7 +77,7 @@ def test_run_in_words(evaluated: Cli) -> None:
     assert "mrr" not in shown.partition("How each finding was computed")[0]
     assert "count" in shown
     held = evaluated("explain", "ten", "--baseline", "ten", "-m", "recall@5").out
-    assert "held against ten" in held
+    assert "compared with ten" in held
     assert "before" in held
 
 

@@ -242,7 +242,7 @@ def test_a_named_system_is_asked_though_an_adapter_of_another_is_kept(cli: Cli, 
     adapter = project / "ragauge_system.py"
     assert "answer" in adapter.read_text()
     again = cli("init", "--system", "app:ask", "--no-evaluate")
-    assert "kept  ragauge_system.py  asks something else than app:ask: with --force it is written anew" in again.out
+    assert "kept  ragauge_system.py  does not query app:ask; --force rewrites it" in again.out
     assert "ragauge run app:ask" in again.out
     forced = cli("init", "--system", "app:ask", "--json", "-q", "--no-evaluate", "--force").json()
     assert forced["target"] == "ragauge_system:system"
@@ -379,8 +379,10 @@ def test_set_and_workflow_agree(cli: Cli, project: Path) -> None:
     begun = cli("init", "--no-evaluate", "--json").json()
     assert begun["eval_set"] == "golden_set.csv"
     assert "golden.csv --name change" in workflow.read_text()  # as its owner left it
-    told = [note for note in begun["notes"] if "is kept and asks ragauge_system:system golden.csv" in note]
-    assert [note.partition("write ")[2].partition(" there")[0] for note in told] == [
+    told = [
+        note for note in begun["notes"] if ".github/workflows/ragauge.yml runs ragauge_system:system golden.csv" in note
+    ]
+    assert [note.partition("change it to ")[2].partition(", or run ragauge init --force")[0] for note in told] == [
         "ragauge_system:system golden_set.csv"
     ]
 

@@ -89,7 +89,7 @@ def test_python_gives_the_same_in_every_form(cli: Cli, run: Path, tmp_path: Path
     found = rg.calibrate_judge("towers", output="two.json")
     assert (tmp_path / "one.json").read_bytes() == (tmp_path / "two.json").read_bytes()
     assert found.judge == "calibrated:two.json"
-    assert f"by {2 * N} labels of sentences or claims" in found.to_html()
+    assert f"local on {2 * N} labels of sentences or claims" in found.to_html()
     assert found.to_dict()["chosen"] == found.data.chosen
     assert "Reliability (after)" in found.to_markdown()
 
@@ -224,7 +224,7 @@ def test_refusals_say_what_to_do(cli: Cli, tmp_path: Path) -> None:
     for typed, told in (
         (("judge", "calibrate", "few.jsonl", "-o", "judge.yaml"), "expected .json, got .yaml"),
         (("judge", "calibrate", "few.jsonl", "--judge", "calibrated:judge.json"), "calibrated needs a judge that"),
-        (("judge", "check", "few.jsonl", "--judge", "calibrated:few.jsonl"), "is not JSON"),
+        (("judge", "check", "few.jsonl", "--judge", "calibrated:few.jsonl"), "is not valid JSON"),
         (("judge", "check", "few.jsonl", "--judge", "calibrated:no.json"), "there is no such file"),
         (("judge", "calibrate", "few.jsonl", "--guideline", "0123456789ab"), "guideline selects among a run"),
     ):

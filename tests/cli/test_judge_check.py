@@ -168,7 +168,7 @@ def test_offline_with_reports(cli: Cli, file: Path) -> None:
     [
         (["missing.jsonl"], "no such file, and no run of that name"),
         (["labelled.jsonl", "-o", "r.html"], "expected a file that ends in .md, .json or .jsonl"),
-        (["labelled.jsonl", "--judge", "openai-chat:"], "names no model"),
+        (["labelled.jsonl", "--judge", "openai-chat:"], "does not name a model"),
         (["labelled.jsonl", "--modes", "fuesd"], "nearest: fused"),
         (["labelled.jsonl", "--map", "label=gold"], "no field 'label'"),
         (["labelled.jsonl", "--segments", "kin"], "nearest: kind"),

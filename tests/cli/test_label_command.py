@@ -73,7 +73,7 @@ def test_people_are_a_judge(cli: Cli, tmp_path: Path) -> None:
     drawn = cli("label", "draw", "towers", "-n", "60", "-o", "tasks.jsonl", "--json").json()
     assert (drawn["answers"], drawn["parts"], drawn["of"]) == (60, 120, 90)
     none = cli("evaluate", "towers", "--judge", "people", "-m", "faithfulness", "-q")
-    assert (none.code, "nobody has labelled anything" in none.err) == (2, True)
+    assert (none.code, "there are no labels" in none.err) == (2, True)
     assert cli("label", "import", labelled(tmp_path / "tasks.jsonl")).code == 0
     card = cli("evaluate", "towers", "--judge", "people", "-m", "faithfulness,contradicted", "-q", "--json").json()
     tasks = [json.loads(line) for line in (tmp_path / "tasks.jsonl").read_text().splitlines()]
@@ -82,7 +82,7 @@ def test_people_are_a_judge(cli: Cli, tmp_path: Path) -> None:
     assert card["metrics"]["contradicted"]["mean"] == pytest.approx(wrong / 2 / 60)
     assert card["judge"].startswith(f"people:{drawn['guideline']}#")
     lost = cli("evaluate", "towers", "--judge", f"people:{drawn['guideline'][:5]}", "-m", "answer_relevance", "-q")
-    assert (lost.code, "people's labels do not tell of answer_relevance" in lost.err) == (2, True)
+    assert (lost.code, "human labels do not cover answer_relevance" in lost.err) == (2, True)
     wrong_name = cli("evaluate", "towers", "--judge", "people:zzz", "-m", "faithfulness", "-q")
     assert (wrong_name.code, "no guideline of labels 'zzz'" in wrong_name.err) == (2, True)
 
@@ -193,7 +193,7 @@ def test_parts_beyond_the_text_are_refused(cli: Cli, tmp_path: Path) -> None:
     }
     studio = cli("label", "import", write(tmp_path / "studio.jsonl", [task]))
     assert studio.code == 2
-    assert "end must be a place within the answer's 4 characters, got number 5" in studio.err
+    assert "end must be a range within the answer's 4 characters, got number 5" in studio.err
     kept = cli("label", "import", write(tmp_path / "l.jsonl", [good, passage, good | {"key": KEY, "part": [0, 999]}]))
     assert kept.out.splitlines()[0] == "3 labels read, 3 new"
 
@@ -225,7 +225,7 @@ def test_judge_is_checked_on_a_runs_labels(cli: Cli, tmp_path: Path) -> None:
     path = write(tmp_path / "towers.jsonl", towers(60, 20))
     assert cli("evaluate", path, "-m", "faithfulness", "-q").code == 0
     none = cli("judge", "check", "towers", "-q")
-    assert (none.code, "nobody labelled the support" in none.err) == (2, True)
+    assert (none.code, "no answer of this run has support labels" in none.err) == (2, True)
     assert cli("label", "draw", "towers", "-o", "tasks.jsonl").code == 0
     first = labelled(tmp_path / "tasks.jsonl", "a")
     for labels in (first, labelled(tmp_path / "tasks.jsonl", "b")):
@@ -298,9 +298,9 @@ def test_people_are_told_of_in_words_of_people(cli: Cli, tmp_path: Path) -> None
     assert cli("label", "import", write(tmp_path / "said.jsonl", rows)).code == 0
     out = " ".join(cli("evaluate", "towers", "--judge", "people", "-m", "faithfulness", "-q").out.split())
     shown = " ".join(cli("report", "towers").out.split())
-    assert "1 unclear (people are split)" in out
+    assert "1 unclear (annotators disagree)" in out
     assert "a judge call or a score failed" not in out
-    assert "5 examples are not labelled, so without a score by people" in shown
+    assert "5 examples are not labeled and so not scored." in shown
     assert "run the same command to resume" not in shown
     assert "labeled as not supported" in shown
     assert "claims in no passage" not in shown

@@ -90,5 +90,5 @@ def test_never_more_labels_than_a_run_has(cli: Cli, tmp_path: Path) -> None:
     assert "label draw" not in cli("evaluate", wide, "-q").out
     cli("label", "draw", "wide", "-n", "2")
     shown = " ".join(cli("show", "wide").out.split())
-    assert "from 50 on, labels correct the means. The run has 5: its labels decide verdicts." in shown
+    assert "with at least 50, labels correct the means. The run has only 5: its labels decide verdicts." in shown
     assert "label draw" not in shown

@@ -23,7 +23,7 @@ def two(cli: Cli, small: Path) -> Cli:
 
 def test_table_note_and_files(two: Cli, tmp_path: Path) -> None:
     """The log is printed, noted in, and written as CSV and Markdown, and --json is the same rows."""
-    assert "noted for after (" in two("runs", "note", "latest", "reranker | on").out
+    assert "note on after (" in two("runs", "note", "latest", "reranker | on").out
     shown = two("runs", "log").out
     assert "“reranker | on”" in shown
     assert shown.index("after") < shown.index("before")

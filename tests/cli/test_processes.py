@@ -231,7 +231,7 @@ def test_second_evaluation_of_a_run_waits(cli: Cli, small: Path, tmp_path: Path)
         assert other.stdout.readline() == "True\n"
         second = cli("evaluate", "latest", "-q")
         assert (second.code, other.poll()) == (0, 0)  # it ended after the other
-        assert f"warning: ten ({run_id}) is being evaluated by another process or thread now." in second.err
+        assert f"warning: ten ({run_id}) is being evaluated by another process or thread." in second.err
     with subprocess.Popen([sys.executable, "-c", HOLD, url, run_id, "60"], stdout=subprocess.PIPE, text=True) as other:
         assert other.stdout is not None
         other.stdout.readline()

@@ -96,7 +96,7 @@ def test_run_says_what_became_of_the_questions(cli: Cli, folder: Path) -> None:
     assert "\nNext: ragauge evaluate first\nTo retry the failed questions: ragauge run numbers" in done.out
     assert "answered 8 of 8" in done.err
     again = cli("run", "numbers_app:answer", "set.jsonl", "--retry-failed", "-q")
-    assert "8 of 8 questions: 7 answered, 1 failed (exception 1); 7 were there" in again.out
+    assert "8 of 8 questions: 7 answered, 1 failed (exception 1); 7 were already stored" in again.out
     assert "answered" not in again.err
 
 
@@ -159,7 +159,7 @@ def test_variants_and_gaps(cli: Cli, folder: Path) -> None:
     replayed = cli("run", "numbers_app:Rag", "set.jsonl", "--context-from", "own", "--json", "-q").json()
     assert replayed["variant"] == "replayed"
     shown = cli("show", "own", "--gaps")
-    assert "held against numbers_app:Rag-oracle (labelled passages), numbers_app:Rag-closed_book (no" in shown.out
+    assert "compared with numbers_app:Rag-oracle (gold passages), numbers_app:Rag-closed_book (no" in shown.out
     assert "lost to retrieval" in shown.out
     told = cli("show", "own", "--gaps", "--json").json()
     assert told["metrics"]["exact_match"]["oracle"]["oracle_gap"]["mean"] == 0
@@ -219,7 +219,7 @@ def test_nobody_listens(cli: Cli, folder: Path) -> None:
         url = service.url
     done = cli("run", url, "set.jsonl", "-q")
     assert done.code == 1
-    assert f"error: {url} cannot be asked: connection:" in done.err
+    assert f"error: {url} cannot be called: connection:" in done.err
     assert cli("runs", "--json").json() == []
 
 

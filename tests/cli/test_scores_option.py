@@ -95,7 +95,7 @@ def test_column_that_cannot_name_a_metric(cli: Cli, tmp_path: Path) -> None:
     """A name without letters is refused; --map gives it one."""
     path = saved(tmp_path / "a.jsonl", rows(**{"4★": lambda i: 1}))
     said = cli("evaluate", path, "--scores", "4★")
-    assert "the column '4★' cannot name a metric" in said.err
+    assert "the column '4★' is not a valid metric name" in said.err
     assert measured(cli, path, "--map", "stars=4★", "--scores", "stars")["metrics"]["stars"]["mean"] == 1
 
 

@@ -135,4 +135,4 @@ def test_trend_of_six(cli: Cli, tmp_path: Path) -> None:
     """Six responses in perfect order give no interval, and no p-value that says otherwise."""
     marked(cli, tmp_path / "a.jsonl", ["down", "up"] * 3)
     shown = " ".join(cli("report", "r", "--thresholds", "token_f1").out.split())
-    assert "No trend of the outcome with token_f1 is seen: rank correlation 1.00, too few for an interval." in shown
+    assert "No trend between token_f1 and the outcome: rank correlation 1.00, too few for an interval." in shown

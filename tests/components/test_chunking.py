@@ -399,7 +399,7 @@ def test_losses_are_split_and_marked(tmp_path: Path) -> None:
     assert "12 chunks" in table.notes[0]
     tokens = found.trials["index_tokens"][0]
     assert found.trials["embedding_price"][0] == pytest.approx(0.02e-6 * tokens)
-    with pytest.raises(UsageError, match=r"no price is known for embedding by 'mine:model'"):
+    with pytest.raises(UsageError, match=r"the price of embedding with 'mine:model' is unknown"):
         ChunkingSettings(price_of="mine:model")
 
 
@@ -575,7 +575,7 @@ def test_gold_spans_may_be_quotes(tmp_path: Path) -> None:
         {"query_id": "q2", "query": "How big?", "gold_spans": [{"doc_id": "a.b", "text": "It is small."}]},
         {"query_id": "q3", "query": "Hub?", "gold_spans": [{"doc_id": "a.b", "start": 0, "end": 7}]},
     ]
-    with pytest.warns(UserWarning, match="1 quote of gold spans stands in the document several times"):
+    with pytest.warns(UserWarning, match="1 quote of gold spans stands more than once in the document"):
         placed = locate_quotes(rows, texts)
     assert placed is not None
     spans = [(row["gold_spans"][0]["start"], row["gold_spans"][0]["end"]) for row in placed]

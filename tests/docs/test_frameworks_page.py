@@ -34,7 +34,7 @@ def test_example_runs(module: str, tmp_path: Path) -> None:
     (response,) = [json.loads(line) for line in (tmp_path / "run.jsonl").read_text().splitlines()]
     assert "error" not in response
     assert [one["doc_id"] for one in response["passages"]] in (["hub"], ["fee"])
-    assert ("answer" in response) == (module != "ragauge")  # a vector store does not answer
+    assert ("answer" in response) == (module != "ragauge")  # a vector store does not generate answers
 
 
 def test_capture_example_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

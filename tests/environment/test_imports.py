@@ -174,7 +174,7 @@ def test_no_library_logs_while_another_is_loaded() -> None:
     """What is logged while the embedder's library is loaded, which would turn logging on, is not printed."""
     probe = """
 import logging, sys
-from ragauge.models.embedders import wordllama
+from ragauge.models.embedders import base
 count, busy = 0, False
 def during(event, _):
     global count, busy
@@ -184,7 +184,7 @@ def during(event, _):
         logging.getLogger("ragauge.judges").warning("ours") if count == 1 else None
         busy = False
 sys.addaudithook(during)
-wordllama._load_model(wordllama.WEIGHTS)
+base._load_model(base.WEIGHTS)
 root = logging.getLogger()
 print(count > 10, root.handlers, root.level == logging.WARNING)
 """

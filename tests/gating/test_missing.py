@@ -20,7 +20,8 @@ from ragauge.gating.result import Check, FailureCounts, Gated
 from ragauge.gating.rules import MustPass, Slices, read_rules
 from ragauge.gating.tables.gate import format_explanation
 from ragauge.gating.tables.gate_texts import advise_next, explain_verdict
-from ragauge.metrics.catalogue import list_samples, parse_metric
+from ragauge.metrics.catalogue import parse_metric
+from ragauge.metrics.catalogue_entries import list_samples
 from ragauge.metrics.facts import Facts
 from ragauge.metrics.measure import measure_metric
 from ragauge.scores.arrays import NOT_APPLICABLE, NOT_READ, Columns

@@ -160,7 +160,7 @@ def test_aliases_cannot_blow_up(tmp_path: Path) -> None:
     """A few lines whose aliases stand for a billion values, and a list that holds itself, are refused at once."""
     levels = [f"l{n}: &l{n} [{', '.join([f'*l{n - 1}'] * 9)}]" for n in range(1, 12)]
     for text in ("l0: &l0 x\n" + "\n".join(levels), "gate: &a\n  rules: *a\n"):
-        with pytest.raises(DataError, match="too large or too deep"):
+        with pytest.raises(DataError, match="too large or too deeply nested"):
             read_config(written(tmp_path / "bomb.yaml", text))
 
 
@@ -169,7 +169,7 @@ def test_aliases_cannot_blow_up(tmp_path: Path) -> None:
 )
 def test_brackets_without_end_are_refused(tmp_path: Path, text: str) -> None:
     """Thousands of lists or mappings within one another, closed or not, are refused in words."""
-    with pytest.raises(DataError, match="too large or too deep"):
+    with pytest.raises(DataError, match="too large or too deeply nested"):
         read_config(written(tmp_path / "deep.yaml", text))
 
 

@@ -78,11 +78,11 @@ def test_more_than_the_set_has_is_noted() -> None:
     """A min_n above the number of examples is noted: no run over that set can meet the rule."""
     assert found({"metric": "faithfulness", "min": 0.5, "min_n": 20}) == ()
     assert found({"metric": "faithfulness", "min": 0.5, "min_n": 21}) == (
-        "rule 1: min_n is 21, more than the 20 examples of the set: no run over this set can meet it.",
+        "rule 1: min_n is 21, more than the 20 examples of the set: no run on this set can meet it.",
     )
     assert len(found({"metric": "self_knowledge", "min": 0.1, "max": 0.6, "min_n": 21})) == 1
     assert found({"metric": "faithfulness", "min": 0.5, "min_n": 13, "tag": "golden"}) == (
-        "rule 1: min_n is 13, more than the 12 examples of the set tagged golden: no run over this set can meet it.",
+        "rule 1: min_n is 13, more than the 12 examples of the set tagged golden: no run on this set can meet it.",
     )
 
 
@@ -90,11 +90,11 @@ def test_too_few_labels_are_noted() -> None:
     """A metric that applies to fewer examples than min_n, or not to all that must pass, is noted with an example."""
     assert found({"metric": "mrr", "min": 0.5, "min_n": 12}) == ()
     assert found({"metric": "mrr", "min": 0.5, "min_n": 13}) == (
-        "rule 1: mrr applies to 12 of the 20 examples of the set, and min_n is 13: no run over this set can meet it. "
+        "rule 1: mrr applies to 12 of the 20 examples of the set, but min_n is 13: no run on this set can meet it. "
         "It does not apply to q12: no relevance labels.",
     )
     (note,) = found({"tag": "golden", "must_pass": True, "metric": "mrr", "min": 0.5})
-    assert note.startswith("rule 1: mrr applies to 4 of the 12 examples of the set tagged golden, and every one must")
+    assert note.startswith("rule 1: mrr applies to 4 of the 12 examples of the set tagged golden, but every one must")
 
 
 def test_what_depends_on_the_response_is_not_guessed() -> None:
@@ -110,7 +110,7 @@ def test_a_drop_that_the_set_cannot_decide_is_noted() -> None:
     assert "20 examples can decide 15 points; 3 points need about 400." in note
     assert found({"metric": "faithfulness", "max_drop": "3 points", "decide": "point"}) == ()
     (few,) = found({"metric": "mrr", "max_drop": "10%"})
-    assert "rule 1: 12 examples of the set seldom decide a drop of 10%" in few
+    assert "rule 1: 12 examples are often too few to decide a drop of 10%" in few
 
 
 def test_a_quantile_that_the_set_cannot_bound_is_noted() -> None:

@@ -97,7 +97,7 @@ def test_an_alert_goes_on_when_another_project_comes(store: Store) -> None:
     assert looks(store, DRIFT + 1, monitor) == 1
     (kept,) = store.monitors.list_alerts()
     assert (kept.alert.monitor, kept.alert.project) == ("drift of queries", "")
-    assert format_headline(kept.alert).startswith("queries of 2026-01-06 are unlike")
+    assert format_headline(kept.alert).startswith("queries on 2026-01-06 differ from")
     fill(store, "desk2", DRIFT, 2)
     assert looks(store, DRIFT + 1.5, monitor) == 0
     fill(store, "shop", DRIFT + 1, 1)
@@ -135,11 +135,12 @@ def test_alerts_of_metrics_say_whose_traffic_it_is(store: Store) -> None:
         "faithfulness (desk)": "desk",
     }
     assert format_headline(silent["faithfulness"]).endswith("UTC (shop)")
-    assert format_headline(silent["faithfulness (desk)"]).startswith("no score of faithfulness (desk) has come since")
-    assert format_headline(silent["faithfulness (desk)"]).endswith("UTC")
+    said = format_headline(silent["faithfulness (desk)"])
+    assert said.startswith("no score of faithfulness (desk) has arrived since")
+    assert said.endswith("UTC")
     bodies = {one.body["monitor"]: one.body["project"] for one in store.monitors.list_due(1e12)}
     assert bodies == {"faithfulness": "shop", "faithfulness (desk)": "desk"}
-    assert format_headline(replace(alone, project="shop")).startswith("faithfulness (shop) is 0.")
+    assert format_headline(replace(alone, project="shop")).startswith("faithfulness (shop) has been 0.")
 
 
 def test_projects_are_named_wherever_there_are_several(store: Store, tmp_path: Any) -> None:

@@ -248,7 +248,7 @@ def test_a_changed_corpus_makes_one_run(store: Store, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("entry", "said"), [({"cron": None}, "neither cron nor on"), ({"on": ["corpus"]}, "Name it: corpus: PATH")]
+    ("entry", "said"), [({"cron": None}, "neither cron nor on"), ({"on": ["corpus"]}, "Name it with corpus: PATH")]
 )
 def test_a_schedule_without_a_time_is_refused(entry: dict[str, object], said: str) -> None:
     """What would never run is said when the configuration is read."""

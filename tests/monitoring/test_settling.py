@@ -291,7 +291,7 @@ def test_answers_without_retrieval_are_read_where_the_section_says_so(sender: Se
     (response,) = held(store).values()
     assert (response.answer, response.passages) == ("14 days.", None)
     assert line(store).outcome == "to score"
-    assert (line(store, OTHER).outcome, line(store, OTHER).reason) == ("filtered", "no retrieval in it")
+    assert (line(store, OTHER).outcome, line(store, OTHER).reason) == ("filtered", "no retrieval in the trace")
 
 
 def test_one_bad_trace_holds_up_no_other(sender: Sender, store: Store) -> None:

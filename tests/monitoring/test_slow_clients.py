@@ -58,7 +58,7 @@ def test_a_body_that_does_not_come_in_time_is_refused(monkeypatch: pytest.Monkey
         await asyncio.sleep(0.01)
         return {"type": "http.request", "body": b" ", "more_body": True}
 
-    with pytest.raises(RequestRefusedError, match=r"not whole after 0\.1 seconds") as refused:
+    with pytest.raises(RequestRefusedError, match=r"not complete after 0\.1 seconds") as refused:
         asyncio.run(read_body(receive, "", "", lambda _: None))
     assert refused.value.status == 408
 

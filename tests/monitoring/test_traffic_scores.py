@@ -25,6 +25,7 @@ from ragauge.evaluation.scorecard.cards import load_card
 from ragauge.metrics import catalogue
 from ragauge.metrics.base import Metric, MetricResult
 from ragauge.metrics.catalogue import list_questions, parse_metric
+from ragauge.metrics.catalogue_entries import list_samples
 from ragauge.monitoring.policy import Policy
 from ragauge.monitoring.traffic.traffic_scorer import TrafficScorer, score_without_judge
 from ragauge.scores.results.scorecard import Summary
@@ -34,7 +35,7 @@ from ragauge.store.run_collection import ExampleResponse
 from ragauge.store.store_access import Store, open_store
 from ragauge.verbs.columns import StoredColumns
 
-FREE = [metric for metric in catalogue.list_samples() if not list_questions([metric])]
+FREE = [metric for metric in list_samples() if not list_questions([metric])]
 JUDGED = parse_metric("faithfulness")
 RUN, PLAIN = "traffic1", "plain1"
 

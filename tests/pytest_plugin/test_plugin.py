@@ -202,13 +202,13 @@ def test_runs_stand_in_junit(project: pytest.Pytester) -> None:
 @pytest.mark.parametrize(
     ("changed", "said"),
     [
-        (("ragauge_example):", "):"), "is marked ragauge, and takes no argument ragauge_example"),
+        (("ragauge_example):", "):"), "is marked ragauge but has no argument ragauge_example"),
         (("answers.jsonl", "answer.jsonl"), "answer.jsonl: no such file; looked for"),
         (("metrics=", "metric="), "no argument of ragauge 'metric'; nearest: metrics"),
         (("recall@5,faithfulness", "recal@5"), "no metric or preset 'recal@5'; nearest: recall@5"),
         (('"answers.jsonl"', '"answers.jsonl", system="no_app:answer"'), "no_app"),
         (("faithfulness=0.8", "context_recall=0.8"), "context_recall was not evaluated. Add it"),
-        (("faithfulness=0.8", "citation_precision=1"), "citation_precision has a value for no example"),
+        (("faithfulness=0.8", "citation_precision=1"), "citation_precision has no value for any example"),
     ],
 )
 def test_mistakes_are_told(changed: tuple[str, str], said: str, project: pytest.Pytester) -> None:
@@ -229,7 +229,7 @@ def test_unmarked(project: pytest.Pytester) -> None:
     project.makepyfile(test_it="def test_it(ragauge_example):\n    pass\n")
     done = project.runpytest()
     done.assert_outcomes(errors=1)
-    done.stdout.fnmatch_lines(["*takes ragauge_example and is not marked*"])
+    done.stdout.fnmatch_lines(["*takes ragauge_example but is not marked*"])
 
 
 def test_costs_nothing_unused(project: pytest.Pytester) -> None:

@@ -62,7 +62,7 @@ def test_a_feature_that_tells_nothing_has_no_weight_and_parted_labels_stay_finit
     found = fit_from_offset(table, np.zeros(4), labels, 0.5)
     assert found.coefficients[0] == 0
     assert 0 < found.coefficients[1] < 10
-    with pytest.raises(ValueError, match="alike"):
+    with pytest.raises(ValueError, match="labels must not all be the same"):
         fit_from_offset(table, np.zeros(4), np.ones(4), 0.5)
     with pytest.raises(ValueError, match="above 0"):
         fit_from_offset(table, np.zeros(4), labels, 0.0)

@@ -94,7 +94,7 @@ def test_overlap() -> None:
 
 def test_what_is_refused() -> None:
     """Sides that do not fit each other are refused with what was got."""
-    with pytest.raises(UsageError, match="2 before and 3 now"):
+    with pytest.raises(UsageError, match="embeddings differ in dimension: 2 before, 3 now"):
         mean_shift([[1, 2], [3, 4]], [[1, 2, 3], [4, 5, 6]])
     with pytest.raises(UsageError, match="now: expected at least two embeddings"):
         mean_shift([[1, 2], [3, 4]], [[1, 2]])

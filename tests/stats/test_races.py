@@ -86,7 +86,7 @@ def test_spending_adds_up_and_is_not_spent_early() -> None:
     levels = spend_alpha([0.25, 0.5, 0.75, 1.0], 0.05)
     assert sum(levels) == pytest.approx(0.05)
     assert sum(levels[:2]) / 0.05 == pytest.approx(0.6201, abs=1e-4)  # ln(1 + (e − 1)/2)
-    with pytest.raises(UsageError, match="must grow"):
+    with pytest.raises(UsageError, match="must increase"):
         spend_alpha([0.5, 0.5, 1.0])
 
 

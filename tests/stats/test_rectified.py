@@ -88,9 +88,9 @@ def test_too_few_and_not_readable() -> None:
     assert rectified_mean(LabelSample([1, 0, 1, 1], [1, 0, 1, 1], [1])) is None
     one_cluster = ([1] * 6, [2, 3])
     assert rectified_mean(LabelSample([1, 0, 1, 1, 0, 1], [1] * 6, [1, 0], clusters=one_cluster)) is None
-    with pytest.raises(UsageError, match="as many, got 2 and 1"):
+    with pytest.raises(UsageError, match="labels and judge scores differ in length: 2 and 1"):
         rectified_mean(LabelSample([1, 0], [1], [1, 0]))
-    with pytest.raises(UsageError, match="chance in"):
+    with pytest.raises(UsageError, match=r"inclusion must be a probability in \(0, 1\]"):
         rectified_mean(LabelSample([1, 0], [1, 0], [1, 0], inclusion=[0.5, 0.0]))
 
 
@@ -254,7 +254,7 @@ def test_no_rate_is_transferred_from_a_judge_that_tells_nothing() -> None:
     """A judge no better than chance on the labels, labels of one kind, and scores that are no verdicts give no rate."""
     assert transferred_rate([1, 0] * 20, [1, 1, 0, 0] * 10, [1, 0]) is None
     assert transferred_rate([1] * 20, [1] * 20, [1, 0]) is None
-    with pytest.raises(UsageError, match="each 0 or 1"):
+    with pytest.raises(UsageError, match="each must be 0 or 1"):
         transferred_rate([1, 0], [0.5, 1], [1])
 
 

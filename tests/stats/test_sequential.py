@@ -137,7 +137,7 @@ def test_what_is_refused() -> None:
     """Values outside their range, days beyond the period and scores before its first day are refused in words."""
     with pytest.raises(UsageError, match="above 0 and below 1, got 1"):
         DropEvidence(1, 30)
-    with pytest.raises(UsageError, match="no day of the period has begun"):
+    with pytest.raises(UsageError, match="no day of the period has started"):
         DropEvidence(0.5, 30).after([1])
     with pytest.raises(UsageError, match=r"in \[0, 1\], got 0 to 2"):
         DropEvidence(0.5, 30).next_day().after([0, 2])

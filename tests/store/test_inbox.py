@@ -119,7 +119,7 @@ class LedgerContract:
         """The last line of a trace counts, and is read back equal; one that was not read has none."""
         store.inbox.add([BATCH])
         store.ledger.write_lines(
-            [LINE, replace(LINE, trace_id=B, outcome="filtered", reason="no retrieval in it \ud800")]
+            [LINE, replace(LINE, trace_id=B, outcome="filtered", reason="no retrieval in the trace \ud800")]
         )
         store.ledger.write_lines([replace(LINE, outcome="scored", at=1010.0)])
         with open_store(store.url) as again:

@@ -450,7 +450,7 @@ def test_text_files_that_are_not_utf8_are_left_out_and_named(tmp_path: Path) -> 
     with pytest.warns(UserWarning, match=told):
         assert list(read_lock(rg.freeze_set(path, corpus=docs)).documents) == ["d0"]
     (docs / "d0.md").unlink()
-    with pytest.raises(DataError, match=r"no text file in UTF-8 in this folder; left out: latin\.md"):
+    with pytest.raises(DataError, match=r"no UTF-8 text file in this folder; skipped: latin\.md"):
         rg.check_set(path, corpus=docs, judge="none")
 
 

@@ -65,7 +65,7 @@ def test_labels_may_keep_the_endings_of_files(tmp_path: Path) -> None:
     labels = [next(iter(json.loads(line)["relevant"])) for line in to.read_text(encoding="utf-8").splitlines()]
     assert sorted(labels) == ["Brücke.rst", "pier.md", "pier.txt"]
     assert "for a text file, its path with its extension." in found.to_markdown()
-    with pytest.raises(DataError, match="The id of a text file is its path without its ending"):
+    with pytest.raises(DataError, match="The id of a text file is its path without the extension"):
         rg.generate_set(tmp_path, output=to, n=3)
 
 

@@ -303,7 +303,7 @@ def test_documents_of_no_use_are_named_and_counted(tmp_path: Path) -> None:
     only = tmp_path / "only"
     only.mkdir()
     only.joinpath("latin.md").write_bytes(b"\xe9t\xe9")
-    with pytest.raises(DataError, match=r"no document in it has a text; not in UTF-8: latin\.md"):
+    with pytest.raises(DataError, match=r"none of its documents has text; not UTF-8: latin\.md"):
         rg.generate_set(only, output=tmp_path / "set.jsonl", n=3)
 
 

@@ -128,11 +128,11 @@ def test_a_form_leads_back_to_what_it_did(send: Callable[..., tuple[int, str]], 
     client = opened(copied)
     for action, fields, said in (
         ("tag", {"tag": "<b>x"}, "Tagged &lt;b&gt;x."),
-        ("untag", {"tag": "<b>x"}, "The tag &lt;b&gt;x is taken away."),
+        ("untag", {"tag": "<b>x"}, "The tag &lt;b&gt;x was removed."),
         ("note", {"text": "odd"}, "The note was saved."),
         ("note", {"text": ""}, "The note was removed."),
-        ("baseline", {"name": "main"}, "main is bad now; it was good."),
-        ("remove-baseline", {"name": "main"}, "main is no baseline any more."),
+        ("baseline", {"name": "main"}, "The baseline main is now bad; it was good."),
+        ("remove-baseline", {"name": "main"}, "main is no longer a baseline."),
     ):
         status, to = send(action, **fields)
         assert (status, to.endswith("#manage")) == (303, True)
@@ -147,7 +147,7 @@ def test_deleting_says_what_goes_too(send: Callable[..., tuple[int, str]], opene
     """The form names the draws that go, and how many labels stay; afterwards the draw's address says what became."""
     assert "also deletes its draws" not in opened(copied).get("/runs/bad").text
     rg.label_draw("bad", n=3, store=copied)
-    assert "Its also deletes its draws: draw 1 (0 labels). The labels stay" in opened(copied).get("/runs/bad").text
+    assert "This also deletes its draws: draw 1 (0 labels). The labels stay" in opened(copied).get("/runs/bad").text
     assert send("delete", name="bad") == (303, "/runs")
     answer = opened(copied).get("/label?draw=1")
-    assert (answer.status_code, "Deleting a run takes its draws away" in answer.text) == (404, True)
+    assert (answer.status_code, "Deleting a run deletes its draws" in answer.text) == (404, True)

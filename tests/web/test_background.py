@@ -23,7 +23,7 @@ def test_it_serves_until_it_is_closed(stored: Stored) -> None:
         assert rg.open_run("good", store=stored.url).run.name == "good"  # as notebooks do meanwhile
         assert f'<a href="{dashboard.url}"' in dashboard._repr_html_()
         assert "<iframe" not in dashboard._repr_html_()
-        with pytest.raises(rg.UsageError, match="0 takes a free one"):
+        with pytest.raises(rg.UsageError, match="0 chooses a free one"):
             rg.ui(store=stored.url, port=int(dashboard.url.split(":")[2].split("/")[0]), no_open=True)
     with pytest.raises(URLError):
         urlopen(dashboard.url)  # noqa: S310 - this machine

@@ -37,7 +37,7 @@ def folder(stored: Stored, tmp_path_factory: pytest.TempPathFactory) -> Path:
     wanted = UiOptions(store=stored.url, export=found, run=tuple(stored.ids.values()), limit=2)
     serve_dashboard(wanted, said.append)
     files = [path for path in found.rglob("*") if path.is_file()]
-    assert said == [f"wrote {len(files)} files; begin with {found / 'index.html'}"]
+    assert said == [f"wrote {len(files)} files; open {found / 'index.html'}"]
     return found
 
 
@@ -134,7 +134,7 @@ def test_one_dead_page_costs_no_other(stored: Stored, tmp_path: Path, monkeypatc
     monkeypatch.setattr(
         "ragauge.dashboard.app.PAGES", [replace(one, page=dead.get(one.path, one.page)) for one in PAGES]
     )
-    with pytest.raises(RagaugeError, match="2 pages could not be made") as told:
+    with pytest.raises(RagaugeError, match="2 pages could not be written") as told:
         serve_dashboard(UiOptions(store=stored.url, export=tmp_path, run=(stored.ids["good"],), limit=1), print)
     assert "/judges answered 500" in str(told.value)
     assert "/glossary answered 404" in str(told.value)

@@ -152,7 +152,7 @@ def test_only_what_was_drawn_is_taken(opened: Opened, copied: str) -> None:
         ({"draw": "-1"}, "expected a number"),
         ({"draw": "9" * 5000}, "expected a number"),
         ({"annotator": " "}, "expected a name"),
-        ({"annotator": "Adjudicator"}, "settles"),
+        ({"annotator": "Adjudicator"}, "is reserved for adjudicating disagreements"),
         ({"annotator": "x" * 61}, "expected a name"),
         ({"annotator": EVIL}, "expected a name"),
     ):
@@ -187,7 +187,7 @@ def test_read_only_shows_and_takes_nothing(opened: Opened, copied: str) -> None:
     form = forms(opened(copied).get(f"/label?draw={number}&annotator=ann").text)[0]
     closed = opened(copied.replace("sqlite:///", "sqlite+read:///"), csrf=form["csrf"], read_only=True)
     page = closed.get(f"/label?draw={number}&annotator=ann").text
-    assert "not labelled" in page
+    assert "not labeled" in page
     assert 'method="post"' not in page
     begin = closed.get(f"/label?draw={number}").text
     assert "read-only: it shows labels but does not accept any" in begin
@@ -213,7 +213,7 @@ def test_list_says_how_far_each_is(opened: Opened, copied: str) -> None:
 def test_agreement_is_that_of_judge_check(opened: Opened, copied: str) -> None:
     """The page has the figures of `judge check RUN` by the judge of the run, and asks and keeps nothing."""
     number, client = rg.label_draw("bad", n=12, store=copied).draw, opened(copied)
-    assert "from the first label on" in client.get(f"/label/agreement?draw={number}").text
+    assert "after the first label" in client.get(f"/label/agreement?draw={number}").text
     for place in range(1, progress(copied, number)["answers"] + 1):
         for n, form in enumerate(forms(client.get(f"/label?draw={number}&annotator=ann&answer={place}").text)):
             value = "contradicted" if (place + n) % 3 == 0 else "supported"
@@ -227,7 +227,7 @@ def test_agreement_is_that_of_judge_check(opened: Opened, copied: str) -> None:
     assert mine["supported_or_not"]["kappa"]["value"] is not None
     page = client.get(f"/label/agreement?draw={number}").text
     assert "kappa" in page
-    assert "nothing was asked" in page
+    assert "no judge was called and nothing was saved" in page
 
 
 @pytest.mark.parametrize("question", ["relevance", "address", "score:answer_contains"])

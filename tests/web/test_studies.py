@@ -54,7 +54,11 @@ def test_what_a_study_is_read_by_stands_in_the_address(opened: Opened) -> None:
     """What decides and the target are taken as the command takes them; what there is not is refused."""
     client = opened()
     assert client.get(f"{STUDY}.json?base=wrong=6").json()["base"] == "wrong=6"
-    for asked, said in (("base=wrong=7", "nearest: wrong="), ("metric=tokn_f1", "token_f1"), ("colour=1", "key")):
+    for asked, said in (
+        ("base=wrong=7", "nearest: wrong="),
+        ("metric=tokn_f1", "token_f1"),
+        ("colour=1", "no query parameter 'colour'"),
+    ):
         answer = client.get(f"{STUDY}.json?{asked}")
         assert answer.status_code == 400, asked
         assert said in answer.json()["error"]
@@ -89,7 +93,7 @@ def test_a_judge_that_nobody_checked_says_so(opened: Opened, copied: str) -> Non
         store.judges.save_spec("openai:gpt-x", "openai:gpt-x")
     page = read(opened(copied).get("/judges/openai%3Agpt-x").text)
     assert "ragauge judge check labels.jsonl --judge openai:gpt-x" in page
-    assert "is not known" in page
+    assert "so its accuracy on your data is unknown" in page
 
 
 def test_labels_that_wait_for_a_check_are_named(opened: Opened, copied: str) -> None:
@@ -110,4 +114,4 @@ def test_labels_that_wait_for_a_check_are_named(opened: Opened, copied: str) -> 
     assert f"ragauge judge check {run.run.run_id} --judge local" in read(page)
     assert "The store has 1 label;" in page
     assert f'href="/label/agreement?draw={number}"' in page
-    assert "Nobody has checked it" not in page
+    assert "It has not been checked against human labels" not in page

@@ -97,7 +97,7 @@ COMMANDS = {  # as typed -> the command
     "component embeddings": CommandEntry("ragauge.studies.embeddings.command", "embeddings"),
     "component ann": CommandEntry("ragauge.studies.ann.command", "app"),
     "study": CommandEntry(
-        "ragauge.studies.command", "app", "List and show stored studies, such as sweeps and chunking studies."
+        "ragauge.studies.command", "app", "List, show and delete stored studies, such as sweeps and chunking studies."
     ),
     "monitor": CommandEntry(
         "ragauge.monitoring.command", "app", "Ingest production traces, score them, and alert when quality drops."

@@ -24,7 +24,7 @@ Outputs = Annotated[
 def compare(
     runs: Runs, command_options: CompareOptions, outputs: Outputs = None, as_json: options.Json = False
 ) -> None:
-    """Say what got better and what got worse between runs, overall and per segment, and how sure that is."""
+    """Compare runs overall and by segment: what got better, what got worse, and how certain that is."""
     from ragauge.comparison.result import ComparisonResult
     from ragauge.comparison.verb import compare as compared
     from ragauge.core.errors import UsageError

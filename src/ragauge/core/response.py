@@ -5,14 +5,10 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from statistics import median
 from typing import Any, Literal, NamedTuple, get_args
 
 from ragauge.core.example import Example, Span
 from ragauge.core.identity import hash_json, to_json_value
-from ragauge.text.language import guess_language
-from ragauge.text.table_rows import Layout, detect_common_layout
-from ragauge.text.tokens import list_content_stems
 
 REDACTED = "__REDACTED__"
 NO_RESPONSE_REASON = (
@@ -188,6 +184,7 @@ class Record:
 ControlledFact = Literal["support", "reference", "relevance", "address", "agreement"]
 CONTROLLED_FACTS: tuple[ControlledFact, ...] = get_args(ControlledFact)
 PASSAGE_FACTS: frozenset[ControlledFact] = frozenset({"support", "reference", "relevance"})  # the others see none
+Layout = Literal["prose", "table", "cells"]  # as in text.table_rows, which is loaded only where texts are read
 ScaleKey = tuple[ControlledFact, str, Layout]
 
 MIN_PAIRS = 20  # of each kind before anything is said of a scale
@@ -217,6 +214,8 @@ class ControlScale:
     @property
     def gap(self) -> float:
         """Median score of the known-yes pairs less that of the known-no pairs; nan without pairs of both kinds."""
+        from statistics import median
+
         return median(self.yes) - median(self.no) if self.yes and self.no else float("nan")
 
     @property
@@ -270,6 +269,9 @@ class TextKind(NamedTuple):
     @classmethod
     def from_texts(cls, example: Example, response: Response) -> TextKind:
         """The place of a response."""
+        from ragauge.text.language import guess_language  # here, so that a metric of ids alone loads no texts
+        from ragauge.text.table_rows import detect_common_layout
+
         texts = [passage.text for passage in response.passages or () if passage.text]
         own_language = guess_language(f"{example.query[:MAX_CHARS]}\n{(response.answer or '')[:MAX_CHARS]}")
         context = guess_language("\n".join(text[:MAX_CHARS] for text in texts))
@@ -283,6 +285,8 @@ class TextKind(NamedTuple):
 
 def build_request_key(example: Example) -> str | None:
     """What requests of the same content words share; None in a conversation, where an earlier turn may name a topic."""
+    from ragauge.text.tokens import list_content_stems
+
     return None if example.history else hash_json(sorted(list_content_stems(example.query)))[:16]
 
 

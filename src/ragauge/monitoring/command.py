@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 MonitorOutputs = Annotated[list[Path] | None, typer.Option("-o", "--output", help="Output file: .html, .md or .json.")]
 Config = Annotated[Path | None, typer.Option("--config", help="File with the monitor section; default ragauge.yaml.")]
 
-app = typer.Typer(help="Monitor production: ingest traces, score them and raise alerts.", no_args_is_help=True)
+app = typer.Typer(help="Ingest production traces, score them, and alert when quality drops.", no_args_is_help=True)
 
 
 @app.command()

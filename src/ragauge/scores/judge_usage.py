@@ -95,7 +95,8 @@ class JudgeUseGatherer:
         )
 
 
-MISSING_VERDICT = re.compile(r"(?:missing|asked twice|could not be had) \((.*)\)", re.DOTALL)  # see `engine.measuring`
+# what `engine.metric_values` adds to the reason of a failed score
+MISSING_VERDICT = re.compile(r"(?:missing|two attempts|not available) \((.*)\)", re.DOTALL)
 VARIABLE_TEXT = re.compile(r"\d[\d,.]*|\".*", re.DOTALL)  # of reasons that are the same otherwise
 
 

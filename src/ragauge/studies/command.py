@@ -17,7 +17,9 @@ from ragauge.verbs.command_output import show_json
 if TYPE_CHECKING:
     from ragauge.studies.result import StudyResult
 
-app = typer.Typer(help="List, show and delete studies, which compare settings such as chunkers.", no_args_is_help=True)
+app = typer.Typer(
+    help="List, show and delete stored studies, such as sweeps and chunking studies.", no_args_is_help=True
+)
 Name = Annotated[str, typer.Argument(help="A stored study.")]
 
 

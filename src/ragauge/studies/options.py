@@ -215,7 +215,7 @@ class SweepOptions:
     cost: Annotated[str, OptionSpec("What to use as cost: cost, latency or context_tokens.")] = ""
     keep_open: int | None = None
     concurrency: Annotated[int, OptionSpec("Maximum concurrent questions.", least=1)] = 4
-    timeout: Annotated[float, OptionSpec("Timeout for one attempt at a question, in seconds.", least=0.01)] = 60.0
+    timeout: Annotated[float, OptionSpec("Timeout of one attempt at a question, in seconds.", least=0.01)] = 60.0
     seed: Annotated[int, OptionSpec("Seed of a random design.", panel=RACE_PANEL)] = 0
     name: Annotated[str, OptionSpec("Name of the study; default: sweep-SET.")] = ""
     fresh: Annotated[bool, OptionSpec("Delete an existing study of this name first.")] = False
@@ -360,8 +360,8 @@ class AnnOptions(ModelCallOptions, MakeStudyOptions):
     embedder: Annotated[
         str | Mapping[str, Any], OptionSpec("Embedder: local, provider:model, module:name.", kind=str)
     ] = "local"
-    query_prefix: Annotated[str, OptionSpec("Prefix of each question.", metavar="TEXT")] = ""
-    document_prefix: Annotated[str, OptionSpec("Prefix of each document.", metavar="TEXT")] = ""
+    query_prefix: Annotated[str, OptionSpec("Text to put before each question.", metavar="TEXT")] = ""
+    document_prefix: Annotated[str, OptionSpec("Text to put before each document.", metavar="TEXT")] = ""
     queries: Annotated[Any, OptionSpec("A file of query vectors.")] = None
     holdout: Annotated[int, OptionSpec("Hold out this many vectors as queries.", least=0)] = 0
     metric: Annotated[

@@ -35,7 +35,7 @@ from ragauge.verbs.evaluate_options import PrepareOptions
 if TYPE_CHECKING:
     from ragauge.testsets.preparation import PreparedSet
 
-app = typer.Typer(help="Create, check and curate eval sets.", no_args_is_help=True)
+app = typer.Typer(help="Create eval sets, check them against their corpus, and curate them.", no_args_is_help=True)
 MAX_LISTED_FAILURES = 20
 NO_CALLS = {"calls": 0, "replies_reused": 0, "cost": 0.0, "input_tokens": 0, "output_tokens": 0}
 SENTENCES_NOTE = (

@@ -211,17 +211,17 @@ class ServeOptions:
     """How the dashboard is served. Each field is an argument of `ui`, whose documentation explains it."""
 
     store: Store = None
-    host: Annotated[str, OptionSpec("Address to listen on; other than localhost needs a token.")] = "127.0.0.1"
-    port: Annotated[int, OptionSpec("Port to listen on; 0 chooses a free port.", least=0, most=65535)] = 7471
+    host: Annotated[str, OptionSpec("Address to listen on; a non-local address requires a token.")] = "127.0.0.1"
+    port: Annotated[int, OptionSpec("Port to listen on; 0 picks a free one.", least=0, most=65535)] = 7471
     token_file: Annotated[
         Path | None, OptionSpec("A file with the token that users log in with.", kind=Path | None)
     ] = None
     allowed_host: Annotated[
-        Sequence[str], OptionSpec("A host name that clients may use for the server; repeatable.", kind=list[str] | None)
+        Sequence[str], OptionSpec("Host name that clients use to reach the server; repeatable.", kind=list[str] | None)
     ] = ()
     trusted_proxy: Annotated[
         Sequence[str],
-        OptionSpec("Address of a proxy whose X-Forwarded-Proto header to trust; repeatable.", kind=list[str] | None),
+        OptionSpec("Address of a proxy whose X-Forwarded-Proto header is trusted; repeatable.", kind=list[str] | None),
     ] = ()
     base_path: Annotated[str, OptionSpec("Path prefix behind a proxy, such as /ragauge.")] = ""
     read_only: Annotated[bool, OptionSpec("Open the store read-only and reject changes.")] = False

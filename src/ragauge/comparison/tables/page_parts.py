@@ -22,7 +22,8 @@ from ragauge.comparison.tables.sections import (
 )
 from ragauge.core.messages import format_metric_value
 from ragauge.evaluation.scorecard.figures import Cell, Figure
-from ragauge.metrics.catalogue import get_definition, parse_metric
+from ragauge.metrics.catalogue import parse_metric
+from ragauge.metrics.catalogue_entries import get_definition
 from ragauge.rendering.charts.forest import ForestRow, draw_forest
 from ragauge.rendering.lists import Anchors, ServedLinks
 from ragauge.rendering.sections import ReportTable

@@ -350,7 +350,8 @@ def describe_missing(facts: Iterable[str], counts: Mapping[str, int] = NO_COUNTS
     statements: list[str] = []
     for fact in facts:
         words = "a reference answer" if fact == "no reference answer" else fact.removeprefix("no ")
-        words = f"judge question {words}" if words.endswith(" was not asked") else words
+        question, not_evaluated, _ = words.partition(" was not evaluated")
+        words = f"judge question {words}" if not_evaluated and " " not in question else words
         kind = (
             questions
             if fact.startswith(QUESTION_STARTS)

@@ -11,7 +11,7 @@ from ragauge.verbs.evaluate_options import ConfirmOptions
 
 @options.spread_options
 def confirm(command_options: ConfirmOptions, as_json: options.Json = False, quiet: options.Quiet = False) -> None:
-    """Confirm a run's causes: change the passages of failed examples, answer again, and see. Makes extra calls."""
+    """Test a run's causes: change the passages of failed examples and answer again. Makes extra calls."""
     from ragauge.diagnosis.confirm.tables import build_sections
     from ragauge.diagnosis.confirm.verb import confirm_causes
     from ragauge.rendering.writers.terminal import render_terminal

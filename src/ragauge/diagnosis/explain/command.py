@@ -9,7 +9,7 @@ from ragauge.verbs.options import ExplainOptions
 
 @options.spread_options
 def explain(command_options: ExplainOptions, as_json: options.Json = False) -> None:
-    """Show how a number came about: of one example its facts, formulas and cause; of a run its means and findings."""
+    """Explain a number: the facts, formulas and cause of one example, or the means and findings of a run."""
     from ragauge.diagnosis.explain.tables import build_example_sections, build_run_sections
     from ragauge.evaluation.runs.verb import open_run
     from ragauge.rendering.writers.terminal import render_terminal

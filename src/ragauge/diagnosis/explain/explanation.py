@@ -27,7 +27,8 @@ from ragauge.diagnosis.explain.ranks import list_places
 from ragauge.diagnosis.explain.symbols import list_symbols
 from ragauge.diagnosis.findings.diagnosis_builder import MIN_FAILURE_COUNT, MIN_FAILURE_SHARE
 from ragauge.metrics.base import Metric
-from ragauge.metrics.catalogue import get_definition, is_own, is_stored, parse_metric
+from ragauge.metrics.catalogue import is_own, is_stored, parse_metric
+from ragauge.metrics.catalogue_entries import get_definition
 from ragauge.metrics.docstring import parse_docstring
 from ragauge.metrics.facts import Facts
 from ragauge.metrics.own_class import has_own_code

@@ -13,7 +13,7 @@ from ragauge.core.score import Score
 from ragauge.diagnosis.explain.causes import ExampleCase, format_number
 from ragauge.diagnosis.explain.ranks import RANK_TERMS_BY_METRIC as OF_RANKS
 from ragauge.metrics.base import Metric
-from ragauge.metrics.catalogue import get_definition
+from ragauge.metrics.catalogue_entries import get_definition
 from ragauge.scores.arrays import FAILED, SCORED, Columns
 from ragauge.scores.estimation import find_bounds
 from ragauge.scores.results.explanation import MeanWorked

@@ -18,7 +18,7 @@ from ragauge.diagnosis.explain.fact_symbols import (
     _build_scalar_formatter,
 )
 from ragauge.metrics.base import Metric, format_parameter
-from ragauge.metrics.catalogue import get_definition
+from ragauge.metrics.catalogue_entries import get_definition
 from ragauge.metrics.docstring import parse_docstring
 from ragauge.metrics.facts import Absent
 from ragauge.scores.results.explanation import Symbol

@@ -6,7 +6,8 @@ from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ragauge.metrics.catalogue import PRESETS, get_definition, list_entries, parse_metric, register_object
+from ragauge.metrics.catalogue import PRESETS, parse_metric, register_object
+from ragauge.metrics.catalogue_entries import get_definition, list_entries
 from ragauge.metrics.docstring import DocstringParts, parse_docstring
 
 if TYPE_CHECKING:

@@ -15,7 +15,8 @@ from ragauge.diagnosis.findings.diagnosis_builder import SegmentView, diagnose, 
 from ragauge.diagnosis.findings.findings import fill_run_name, put_id_mismatch_first, put_lost_evidence_first
 from ragauge.diagnosis.findings.pattern_matches import PATTERNS
 from ragauge.metrics.base import Metric
-from ragauge.metrics.catalogue import get_definition, list_questions, parse_metric
+from ragauge.metrics.catalogue import list_questions, parse_metric
+from ragauge.metrics.catalogue_entries import get_definition
 from ragauge.scores.arrays import Columns, ResponseIndex, ScoreColumns, merge_repeats
 from ragauge.scores.failures import FailedResponses
 from ragauge.scores.id_match import IdMatch

@@ -229,7 +229,7 @@ def label_transfer(options: LabelTransferOptions) -> TransferredLabels:
         people = next((entry for entry in load_people_scores(store, base.run_id) if entry.question == "support"), None)
         base_supported, others = (load_supported_answers(store, entry.run_id, judge_id) for entry in (base, run))
     if base.run_id == run.run_id:
-        raise UsageError(f"{run.name} is labeled itself: its reports show the label-corrected mean.")
+        raise UsageError(f"{run.name} is itself the labeled run: its reports show the label-corrected mean.")
     if people is not None and people.inclusion:
         raise UsageError(f"labels of {base.name} were not sampled at random: they cannot show how the judge errs.")
     scores = {} if people is None else people.values.get("faithfulness", {})

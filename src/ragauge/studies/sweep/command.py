@@ -43,7 +43,7 @@ def sweep(
     as_json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Try configurations of a system, stop asking what surely loses, and say which to take and how sure that is.
+    """Try configurations of a system, drop clear losers early, and recommend one with its certainty.
 
     What is typed goes before the file. The same command goes on with a sweep that was stopped; wider parameters join.
     """
