@@ -107,7 +107,7 @@ def test_hundred_answers_by_keys(page: Page, tmp_path: Path) -> None:
     page.locator("#annotator").blur()
     for n in range(parts):
         page.keyboard.press("1" if n % 3 else "2")
-    assert f"{parts} of {parts} labelled" in (page.text_content("#progress") or "")
+    assert f"{parts} of {parts} labeled" in (page.text_content("#progress") or "")
     saved(page, tmp_path)
     labels = list(read_labels(tmp_path / "labels.jsonl"))
     assert [(one.key, one.part) for one in labels] == [(one.key, part) for one in made for part in one.parts]
