@@ -112,7 +112,7 @@ def test_labels_of_whole_answers_rectify(question: str, store: str, tmp_path: Pa
     assert expected is not None
     assert (found.rectified.n, found.rectified.mean) == (len(both), pytest.approx(expected.mean))
     unasked = {row["reason"] for i, row in scores[people].items() if i not in drawn}
-    assert all(reason.startswith("nobody ") for reason in unasked)
+    assert all(reason.startswith("no labels ") for reason in unasked)
     assert (by_people.not_applicable == 140) == (question == "score:answer_contains")
 
 
