@@ -166,7 +166,7 @@ def read(text: SearchedText, seed: int, folder: Path, *, race: bool) -> dict[str
     right["ignored"] &= idle[4] == "+0.0" and idle[-1] == "inside the noise"
     right["best value"] &= model[4].startswith("+") and model[-1] == "matters"
     together = [note for note in found.notes if "to the sum of their separate effects" in note]
-    right["interaction"] = any(note.startswith("k=10 and retriever=hybrid do +") for note in together)
+    right["interaction"] = any(note.startswith("k=10 and retriever=hybrid together add +") for note in together)
     right["interaction"] &= not any("temperature_note" in note for note in together)
     return right
 
