@@ -157,21 +157,8 @@ def _find_missing_reference_text(facts: Facts) -> NotApplicable | None:
     return None if any(map(str.strip, facts.example.references)) else NotApplicable("no reference answer")
 
 
-def _find_missing_labels(facts: Facts) -> NotApplicable | None:
-    labels = facts.example.relevant or facts.example.relevant_chunks
-    return None if labels else NotApplicable("no relevance labels")
-
-
-def _find_missing_chunks(facts: Facts) -> NotApplicable | None:
-    return None if facts.example.relevant_chunks else NotApplicable("no labels of chunks (relevant_chunks)")
-
-
-def _find_missing_aspects(facts: Facts) -> NotApplicable | None:
-    return None if facts.example.aspects else NotApplicable("no aspects prepared")
-
-
-def _find_missing_criteria(facts: Facts) -> NotApplicable | None:
-    return None if facts.example.criteria else NotApplicable("no criteria")
+def _require_input(recorded: object, reason: str) -> NotApplicable | None:
+    return None if recorded else NotApplicable(reason)
 
 
 INPUT_CHECKS: Mapping[str, Callable[[Facts], NotApplicable | None]] = {
@@ -180,10 +167,12 @@ INPUT_CHECKS: Mapping[str, Callable[[Facts], NotApplicable | None]] = {
     "answer": _find_missing_answer,
     "reference": _find_missing_reference,
     "reference text": _find_missing_reference_text,
-    "labels": _find_missing_labels,
-    "chunks": _find_missing_chunks,
-    "aspects": _find_missing_aspects,
-    "criteria": _find_missing_criteria,
+    "labels": lambda facts: _require_input(
+        facts.example.relevant or facts.example.relevant_chunks, "no relevance labels"
+    ),
+    "chunks": lambda facts: _require_input(facts.example.relevant_chunks, "no labels of chunks (relevant_chunks)"),
+    "aspects": lambda facts: _require_input(facts.example.aspects, "no aspects prepared"),
+    "criteria": lambda facts: _require_input(facts.example.criteria, "no criteria"),
 }
 
 # what must be recorded or labelled before a fact can be had at all

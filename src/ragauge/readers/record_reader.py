@@ -21,7 +21,6 @@ from ragauge.readers.aliases import (
     ColumnGroup,
     RowPlan,
     check_mapping,
-    describe_unread_columns,
     find_nearest_column,
     list_set_notices,
     plan_columns,
@@ -46,6 +45,7 @@ from ragauge.readers.passages import parse_passages
 from ragauge.readers.payloads import get_role, parse_output
 from ragauge.readers.relevance import LABEL_FIELDS, LabelSplitter, list_ids, select_marked_ids
 from ragauge.readers.row_ids import NamedTexts, RowIds, find_named_texts, gather_lists
+from ragauge.readers.unread_columns import describe_unread_columns
 from ragauge.text.citation_marks import add_answer_citations
 
 RESPONSE, LABELS = frozenset(RESPONSE_FIELDS), frozenset(LABEL_FIELDS)
