@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+import re
 import shlex
 from collections.abc import Collection, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from itertools import count
+from itertools import count, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,8 +17,9 @@ from ragauge.verbs.evaluate_options import InitOptions
 from ragauge.verbs.sources import parse_names
 
 if TYPE_CHECKING:
+    from ragauge.core.document import Document
     from ragauge.core.example import EvalSet
-    from ragauge.evaluation.init.detection import Project
+    from ragauge.evaluation.init.project_scan import Project
 
 CONFIG_PATH, SYSTEM_PATH, GOLDEN_PATH = "ragauge.yaml", "ragauge_system.py", "eval/golden.jsonl"
 SCHEMA_PATH, WORKFLOW_PATH, IGNORE_PATH = ".ragauge/ragauge.schema.json", ".github/workflows/ragauge.yml", ".gitignore"
@@ -25,6 +27,9 @@ FIRST_SET_QUESTIONS = 20  # of a first set that is made from documents
 MAX_TABLES = 10  # files that are tried as an eval set
 EXAMPLES_FOLDER = "eval/example_documents"
 LABELS = ("relevant", "references", "answerable")
+HEADING_PATTERN = re.compile(r"^#{1,4}[ \t]+(.+?)[ \t]*#*[ \t]*$", re.MULTILINE)
+MIN_HEADING_WORDS, MAX_HEADING_WORDS = 2, 12  # of a heading that makes a question
+MAX_QUESTIONS_PER_DOCUMENT = 3  # questions, at most
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,8 +106,7 @@ def begin_project(options: InitOptions) -> InitResult:
         DataError: the eval set that was named cannot be read.
     """
     from ragauge.evaluation.init import project_files as files
-    from ragauge.evaluation.init.detection import scan_project
-    from ragauge.evaluation.init.project_files import find_needs
+    from ragauge.evaluation.init.project_scan import scan_project
 
     root = options.folder
     if not root.is_dir():
@@ -115,7 +119,7 @@ def begin_project(options: InitOptions) -> InitResult:
     set_source = SetSource(options.eval_set, options.columns or {}, parse_names(options.segments))
     questions, path, made_up = _find_questions(root, project, set_source, target, writing)
     counts = {"answers": len(questions), **{name: _count_labeled(questions, name) for name in LABELS}}
-    needs = find_needs(root, {} if target.startswith("reference:") else project.imports)
+    needs = files.find_needs(root, {} if target.startswith("reference:") else project.imports)
     words = [target, path, *set_source.command_options]
     other = _write_settings(
         writing,
@@ -222,7 +226,7 @@ def _write_example(writing: _ProjectWriter) -> str:
     """A few documents to see everything run on, and the reference pipeline over them."""
     from ragauge.evaluation.init import project_files as files
 
-    for name, text in files.EXAMPLE_DOCUMENTS.items():
+    for name, text in files.TEMPLATES["documents"].items():
         writing.write_file(f"{EXAMPLES_FOLDER}/{name}.md", text, "a document of the example")
     return f"reference:{EXAMPLES_FOLDER}"
 
@@ -232,7 +236,6 @@ def _find_questions(
 ) -> tuple[EvalSet, str, bool]:
     """The eval set, its path, and whether it was made here."""
     from ragauge.evaluation.init import project_files as files
-    from ragauge.evaluation.init.detection import build_first_questions
     from ragauge.readers.source import read_set
 
     if set_source.path:
@@ -247,21 +250,15 @@ def _find_questions(
         return *starters, True
     if set_source.command_options:
         raise UsageError(f"no question file matches {' '.join(set_source.command_options)}. Name one with --set FILE.")
-    made = None
+    rows: list[dict[str, Any]] = []
     if project.documents:
-        try:
-            made = build_first_questions(
-                root / project.documents, FIRST_SET_QUESTIONS, is_labeled=target.startswith("reference:")
-            )
-        except DataError:  # documents that cannot be read make no questions
-            made = None
-    if made is not None and len(made):
-        what = f"{len(made)} questions from the headings of {project.documents}: replace them"
-        writing.write_file(GOLDEN_PATH, _format_lines(made), what)
-        return read_set(root / GOLDEN_PATH), GOLDEN_PATH, True
-    rows = files.EXAMPLE_ROWS if target == f"reference:{EXAMPLES_FOLDER}" else files.STARTER_ROWS
-    text = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
-    writing.write_file(GOLDEN_PATH, text, "first questions: replace them")
+        with suppress(DataError):  # documents that cannot be read make no questions
+            rows = build_first_questions(root / project.documents, is_labeled=target.startswith("reference:"))
+            what = f"{len(rows)} questions from the headings of {project.documents}: replace them"
+    if not rows:
+        rows = files.TEMPLATES["questions" if target == f"reference:{EXAMPLES_FOLDER}" else "starters"]
+        what = "first questions: replace them"
+    writing.write_file(GOLDEN_PATH, "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows), what)
     return read_set(root / GOLDEN_PATH), GOLDEN_PATH, True
 
 
@@ -278,19 +275,39 @@ def _read_table(path: Path, set_source: SetSource) -> EvalSet | None:
     return eval_set if len(eval_set) else None
 
 
-def _format_lines(made: EvalSet) -> str:
-    return "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in _iter_rows(made))
+def build_first_questions(folder: Path, *, is_labeled: bool) -> list[dict[str, Any]]:
+    """Rows of an eval set from the headings of documents: enough to see everything run, not to judge a system by.
+
+    Args:
+        folder: with text files.
+        is_labeled: name the heading's document as the relevant one; only where the index names documents by file.
+
+    Raises:
+        DataError: the folder cannot be read.
+    """
+    from ragauge.readers.corpus import read_corpus
+
+    numbered = [
+        (n, document.doc_id, query)
+        for document in read_corpus(folder)
+        for n, query in enumerate(islice(_iter_questions(document), MAX_QUESTIONS_PER_DOCUMENT))
+    ]
+    first = sorted(numbered, key=lambda entry: entry[0])[:FIRST_SET_QUESTIONS]  # the first of every document, and so on
+    return [
+        {"query_id": f"s{n}", "query": query, **({"relevant": {doc_id: 1}} if is_labeled else {}), "tags": ["starter"]}
+        for n, (_, doc_id, query) in enumerate(first, 1)
+    ]
 
 
-def _iter_rows(made: EvalSet) -> Iterator[dict[str, Any]]:
-    for example in made.examples:
-        labels = {doc_id: 1 for group in example.relevant or () for doc_id in group.doc_ids}
-        yield {
-            "query_id": example.query_id,
-            "query": example.query,
-            **({"relevant": labels} if labels else {}),
-            "tags": sorted(example.tags),
-        }
+def _iter_questions(document: Document) -> Iterator[str]:
+    for heading in dict.fromkeys(HEADING_PATTERN.findall(document.text)):
+        words = heading.split()
+        if heading == document.title and len(words) < MIN_HEADING_WORDS:
+            continue
+        if heading.endswith("?"):
+            yield heading
+        elif MIN_HEADING_WORDS <= len(words) <= MAX_HEADING_WORDS:
+            yield f"What do the documents say about {heading}?"
 
 
 def _count_labeled(questions: EvalSet, name: str) -> int:

@@ -21,15 +21,10 @@ from ragauge.gating.decide import MIN_EXAMPLES, USUAL_DROP_POINTS, find_n_exampl
 from ragauge.verbs.git import find_remote_commit
 
 if TYPE_CHECKING:
-    from ragauge.evaluation.init.detection import Candidate
+    from ragauge.evaluation.init.project_scan import Candidate
 
-REQUIREMENT_FILES = (
-    "requirements.txt",
-    "requirements/base.txt",
-    "requirements/main.txt",
-    "requirements/prod.txt",
-    "requirements/requirements.txt",
-)
+REQUIREMENT_FOLDER_FILES = ("base", "main", "prod", "requirements")
+REQUIREMENT_FILES = ("requirements.txt", *(f"requirements/{name}.txt" for name in REQUIREMENT_FOLDER_FILES))
 REQUIREMENT_NAME = re.compile(r"\s*([A-Za-z0-9][A-Za-z0-9._-]*)")
 VERSION_VARIABLE = "RAGAUGE"  # of a repository: what pip installs where only this machine has this ragauge
 VARIABLE_REFERENCE = f"${{{{ vars.{VERSION_VARIABLE} }}}}"
@@ -157,178 +152,45 @@ def _normalize_name(name: str) -> str:
     return re.sub(r"[-_.]+", "-", name).lower()
 
 
-SYSTEM_TEMPLATE = '''"""The system that `ragauge run` queries, found by `ragauge init`. Edit the import to use another.
-
-It takes the question and returns text, or a dict such as {{"answer": …, "passages": [{{"doc_id": …, "text": …}}]}}.
-ragauge docs systems lists everything it may return. Without passages, only the answer can be judged.
-"""
-{path}
-from {module} import {name} as system
-'''
-FACTORY_TEMPLATE = '''\
-"""The system that `ragauge run` queries, built as the project builds it. Written by `ragauge init`; edit it freely.
-
-ragauge docs systems lists what it may return. Without passages, only the answer can be judged.
-"""
-{path}
-import {module}
-
-system = {factory}
-'''
-CALL_TEMPLATE = '''\
-"""The system that `ragauge run` queries: a function of the project, called in this process. Found by `ragauge init`.
-
-A route is called without its server. To query the running service instead: ragauge run http://localhost:8000/PATH SET
-(ragauge docs systems).
-"""
-{path}
-import {module}
-{instance}
-
-{is_async}def system(query):
-    """Answer and passages for a question."""
-{body}
-'''
-SOURCES_TEMPLATE = """
-import sys
-from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).parent / "{root}"))
-"""
-CONFIG_TEMPLATE = """# yaml-language-server: $schema=.ragauge/ragauge.schema.json
-# What a change must not break. Drops are measured from a baseline, with intervals: see ragauge docs gates.
-{size}{columns}
-gate:
-  max_failed: {failed}%                    # of the examples may lack a verdict because calls failed
-  rules:
-{rules}
-    # Thresholds depend on the judge, corpus and questions. Set them once you know yours; these are only defaults:
-    # - {{metric: faithfulness, min: 0.85}}
-    # - {{metric: answer_relevance, min: 0.75}}
-    # - {{metric: "context_precision:unit=sentence", min: 0.70, on_fail: warn}}     # of sentences, not of passages
-    # Once examples carry the tag "regression":
-    # - {{tag: regression, must_pass: true}}
-"""
-WORKFLOW_TEMPLATE = """name: ragauge
-on: pull_request
-jobs:
-  evaluate:
-    runs-on: ubuntu-latest
-    steps:
-      - uses: actions/checkout@v4
-        with: {{fetch-depth: 0}}
-      - uses: actions/setup-python@v5
-        with: {{python-version: "{python}"}}
-{install}
-      - name: Evaluate the base branch
-        run: |
-          git checkout -q ${{{{ github.event.pull_request.base.sha }}}}
-          if [ -f ragauge.yaml ]; then ragauge run {command} --name base --evaluate -q; fi
-      - name: Evaluate this change
-        run: |
-          git checkout -q ${{{{ github.event.pull_request.head.sha }}}}
-          ragauge run {command} --name change --evaluate -q
-      - name: Gate
-        run: |
-          if ragauge show base > /dev/null 2>&1
-          then ragauge gate change --baseline base
-          else echo "The base branch has no ragauge.yaml: there is nothing to compare this change with yet."
-          fi
-      - run: ragauge report change -o report.html
-        if: always()
-      - uses: actions/upload-artifact@v4
-        if: always()
-        with: {{name: ragauge-report, path: report.html}}
-"""
+TEMPLATES = tomllib.loads(Path(__file__).with_name("templates.toml").read_text(encoding="utf-8"))
+ADAPTERS, RULES = TEMPLATES["adapter"], TEMPLATES["rules"]
 RUN_COMMAND = re.compile(r"^ +ragauge run (.+) --name change --evaluate -q$", re.MULTILINE)
-STARTER_ROWS = [  # what any system can be asked before its users' questions are there
-    {"query_id": "s1", "query": "What can you help me with?", "tags": ["starter"]},
-    {"query_id": "s2", "query": "Which topics do your documents cover?", "tags": ["starter"]},
-    {"query_id": "s3", "query": "What should a new user know first?", "tags": ["starter"]},
-]
-EXAMPLE_DOCUMENTS = {  # of an example for a folder in which there is nothing yet
-    "returns": "# Returns\n\nA kettle can be returned within 30 days of delivery. The refund arrives within a week.\n",
-    "delivery": "# Delivery\n\nParcels leave the warehouse within two working days. Islands wait for a week.\n",
-    "care": "# Care\n\nDescale the kettle every three months. Never put it into the dishwasher.\n",
-}
-EXAMPLE_ROWS = [
-    {
-        "query_id": "q1",
-        "query": "Within how many days can a kettle be returned?",
-        "relevant": {"returns": 1},
-        "reference_answer": "Within 30 days of delivery.",
-        "answerable": True,
-        "tags": ["starter"],
-    },
-    {
-        "query_id": "q2",
-        "query": "When do parcels leave the warehouse?",
-        "relevant": {"delivery": 1},
-        "reference_answer": "Within two working days.",
-        "answerable": True,
-        "tags": ["starter"],
-    },
-    {
-        "query_id": "q3",
-        "query": "How often should the kettle be descaled?",
-        "relevant": {"care": 1},
-        "reference_answer": "Every three months.",
-        "answerable": True,
-        "tags": ["starter"],
-    },
-    {
-        "query_id": "q4",
-        "query": "Which colours does the kettle come in?",
-        "relevant": {},
-        "answerable": False,
-        "tags": ["starter"],
-    },
-]
-DROP_RULES = {  # what a rule needs -> the rule
-    "relevant": "{{metric: recall@5, max_drop: {points} points}}",
-    "answers": "{{metric: faithfulness, max_drop: {points} points}}",
-    "references": "{{metric: answer_correctness, max_drop: {points} points, on_fail: warn}}",
-    "answerable": "{{metric: refusal_correctness, max_drop: {points} points, on_fail: warn}}",
-}
 
 
 def build_adapter(candidate: Candidate) -> str:
     """The adapter of something that was found."""
     module, _, name = candidate.target.partition(":")
-    path = SOURCES_TEMPLATE.format(root=candidate.root) if candidate.root else ""
+    path = ADAPTERS["path"].format(root=candidate.root) if candidate.root else ""
     form = candidate.form
     if not form.call:
-        if form.factory:
-            return FACTORY_TEMPLATE.format(path=path, module=module, factory=form.factory)
-        return SYSTEM_TEMPLATE.format(module=module, name=name, path=path)
+        template: str = ADAPTERS["factory" if form.factory else "import"]
+        return template.format(path=path, module=module, name=name, factory=form.factory)
     is_async, call = ("async ", f"await {form.call}") if form.is_async else ("", form.call)
     lines = [f"reply = {call}", f"return {form.reply}"] if form.reply else [f"return {call}"]
     body = "\n".join(f"    {line}" for line in lines)
     instance = f"\ninstance = {form.factory}\n" if form.factory else ""
-    return CALL_TEMPLATE.format(module=module, path=path, instance=instance, is_async=is_async, body=body)
+    return str(ADAPTERS["call"].format(module=module, path=path, instance=instance, is_async=is_async, body=body))
 
 
 def build_config(counts: Mapping[str, int], options: Sequence[str] = ()) -> str:
     """ragauge.yaml with the rules that so many examples can decide.
 
     Args:
-        counts: key of DROPS -> to how many examples of the eval set its rule applies.
+        counts: name of a rule in templates.toml -> to how many examples of the eval set its rule applies.
         options: with which commands read the eval set.
     """
-    enough = {key for key in DROP_RULES if counts.get(key, 0) >= MIN_EXAMPLES}
-    included = [key for key in DROP_RULES if key in (enough or {key for key, n in counts.items() if n})]
-    rules = [f"    - {DROP_RULES[key].format(points=suggest_max_drop(counts[key]))}" for key in included]
+    enough = {key for key in RULES if counts.get(key, 0) >= MIN_EXAMPLES}
+    included = [key for key in RULES if key in (enough or {key for key, n in counts.items() if n})]
+    rules = [f"    - {RULES[key].format(points=suggest_max_drop(counts[key]))}" for key in included]
     rules += [
-        f"    # - {DROP_RULES[key].format(points=USUAL_DROP_POINTS)}     # {counts[key]} "
-        f"examples: from {MIN_EXAMPLES} on"
-        for key in DROP_RULES
+        f"    # - {RULES[key].format(points=USUAL_DROP_POINTS)}     # {counts[key]} examples: from {MIN_EXAMPLES} on"
+        for key in RULES
         if counts.get(key) and key not in included
     ]
     columns = f"\n# ragauge run and ragauge doctor FILE --set read the file with: {join(options)}" if options else ""
     failed = max(2, -(-100 // max(MIN_EXAMPLES, counts["answers"])))
-    return CONFIG_TEMPLATE.format(
-        rules="\n".join(rules), failed=failed, size=f"# {describe_size(counts)}", columns=columns
-    )
+    template: str = TEMPLATES["files"]["config"]
+    return template.format(rules="\n".join(rules), failed=failed, size=f"# {describe_size(counts)}", columns=columns)
 
 
 def describe_size(counts: Mapping[str, int]) -> str:
@@ -352,7 +214,8 @@ def build_workflow(words: Sequence[str], needs: InstallNeeds) -> str:
         needs: what is to be installed.
     """
     python = ".".join(map(str, sys.version_info[:2]))
-    return WORKFLOW_TEMPLATE.format(python=python, install=_build_install_step(needs), command=join(words))
+    template: str = TEMPLATES["files"]["workflow"]
+    return template.format(python=python, install=_build_install_step(needs), command=join(words))
 
 
 def find_run_command(workflow: str) -> str:

@@ -1,6 +1,7 @@
 """Finds in a project what could be asked, what it is built with, and where questions and documents lie.
 
-Nothing of the project is imported or run: Python files are parsed, and values are followed inside their own file.
+Nothing of the project is imported or run: Python files are parsed, and values are followed inside their own file. How
+something is called with a question is read from names, arguments, annotations and return statements.
 """
 
 from __future__ import annotations
@@ -10,34 +11,188 @@ import os
 import re
 import sys
 import warnings
-from collections import ChainMap
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ragauge.evaluation.init.expression_values import (
-    TYPE,
+    ANSWER_KEYS,
+    PASSAGE_KEYS,
     UNKNOWN,
-    ExpressionValue,
-    add_component,
-    add_parts,
-    call_method,
-    classify_call,
-    find_framework,
-    join_parts,
-)
-from ragauge.evaluation.init.function_scan import (
-    CallForm,
     Classes,
+    ExpressionValue,
     Function,
-    count_required,
-    find_route,
+    ModuleReader,
+    find_framework,
     list_returns,
-    read_class,
-    read_function,
-    read_route,
+    list_statements,
+    locate_reply,
 )
+
+VERBS = ("answer", "ask", "query", "respond", "chat", "rag", "qa")  # words of a name: it answers
+STEP_WORDS = re.compile(  # words of a name: it is a step of a system
+    r"(^|_)(embed\w*|encode|tokenize|split|chunk|load|index|ingest|normalize|clean|format|rewrite|expand|rerank|rank|"
+    r"score|classify|detect|log|save|print|parse|validate|is|has|build|count|translate|hash|vector\w*)(_|$)"
+)
+QUESTION_NAMES = ("question", "query", "q", "user_query", "user_question", "user_input")
+INPUT_NAMES = (*QUESTION_NAMES, "prompt", "message", "text", "input")
+METHODS = ("query", "answer", "ask", "run", "invoke", "respond", "chat", "__call__", "retrieve")
+ADAPTED_METHODS = ("query", "__call__", "retrieve")  # `ragauge run` calls them itself
+NUMBER_TYPES = frozenset({"float", "ndarray", "Tensor", "bool", "int", "None", "Embedding", "Vector"})
+MODEL_CALLS = ("create", "generate_content", "complete", "generate", "invoke", "ainvoke", "chat", "achat")
+ROUTES = ("post", "get", "put", "api_route", "route")
+
+
+@dataclass(frozen=True, slots=True)
+class CallForm:
+    """How something of a project is called with a question."""
+
+    kind: str  #: function, class, object, factory (a function that makes a system), or route of a web application.
+    score: int  #: how likely it is the system; higher is likelier.
+    factory: str = ""  #: the expression that makes it; "" where an import gives it.
+    call: str = ""  #: the expression that passes it `query`; "" where the question is its only argument.
+    reply: str = ""  #: the expression that picks answer and passages from what it returned, in `reply`; "" = as it is.
+    is_async: bool = False  #: the call is awaited.
+
+
+def find_route(node: ast.stmt) -> tuple[str, str] | None:
+    """Method and path of the route that a function stands behind; None where it is not a route."""
+    for decorator in node.decorator_list if isinstance(node, Function) else ():
+        match decorator:
+            case ast.Call(func=ast.Attribute(attr=method), args=[ast.Constant(value=str(path)), *_]):
+                if method in ROUTES:
+                    return method, path
+    return None
+
+
+def read_route(node: Function, module: str, classes: Classes) -> CallForm | None:
+    """How a route's function is called, without its server.
+
+    Args:
+        node: the function.
+        module: of its file.
+        classes: those of its file, by name: the body of a request may be one of them.
+
+    Returns:
+        None where it needs more than the question, such as a session or a login, or reads the request itself.
+    """
+    method, path = find_route(node) or ("route", "")
+    arguments = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
+    injected = any(isinstance(default, ast.Call) for default in [*node.args.defaults, *node.args.kw_defaults])
+    if method == "route" or len(arguments) != 1 or injected:
+        return None
+    name, annotation = arguments[0].arg, arguments[0].annotation
+    if not any(isinstance(child, ast.Name) and child.id == name for line in node.body for child in ast.walk(line)):
+        return None
+    value = "query" if name in INPUT_NAMES else ""
+    if annotation is not None and (kind := ast.unparse(annotation)) != "str":
+        field = _find_question_field(classes[kind]) if kind in classes else ""
+        value = f"{module}.{kind}({field}=query)" if field else ""
+    if not value:
+        return None
+    words = re.findall("[a-z]+", f"{node.name} {path}".lower())
+    call, is_async = f"{module}.{node.name}({name}={value})", isinstance(node, ast.AsyncFunctionDef)
+    score = 6 + 2 * (not set(words).isdisjoint(VERBS))
+    return CallForm("route", score, call=call, reply=locate_reply(node, classes), is_async=is_async)
+
+
+def read_function(node: Function, module: str, classes: Classes) -> CallForm | None:
+    """How a function is called; None where it takes no question, or gives no answer.
+
+    Args:
+        node: the function.
+        module: of its file.
+        classes: those of its file, by name: what it returns may be one of them.
+    """
+    if STEP_WORDS.search(node.name) or not _takes_one_argument(node.args, 0) or not _may_answer(node):
+        return None
+    score, by_name = _score_name(node.name), 2 * _is_named(node.args, 0, INPUT_NAMES)
+    if not by_name and not count_required(node.args, 0):
+        return None
+    evidence = _weigh_body(node)
+    if score or evidence:
+        score = max(score, 2) + by_name + evidence
+    elif not _is_named(node.args, 0, QUESTION_NAMES):
+        return None
+    reply, is_async = locate_reply(node, classes), isinstance(node, ast.AsyncFunctionDef)
+    call = f"{module}.{node.name}(query)" if reply else ""
+    return CallForm("function", score or 3, call=call, reply=reply, is_async=is_async)
+
+
+def read_class(node: ast.ClassDef, module: str, name: str = "") -> CallForm | None:
+    """How an object of a class is called; None where it takes no question, or cannot be made.
+
+    Args:
+        node: the class.
+        module: of its file.
+        name: of the object; "" = it is made without arguments.
+    """
+    methods = {method.name: method for method in node.body if isinstance(method, Function)}
+    if not name and "__init__" in methods and count_required(methods["__init__"].args, 1):
+        return None
+    more = [key for key in methods if key[0] != "_" and _is_named(methods[key].args, 1, QUESTION_NAMES)]
+    for key in dict.fromkeys([*(key for key in METHODS if key in methods), *more]):
+        method = methods[key]
+        if STEP_WORDS.search(key) or not _takes_one_argument(method.args, 1) or not _may_answer(method):
+            continue
+        score = 2 * _is_named(method.args, 1, INPUT_NAMES) - 2 * (key == "retrieve" and "generate" not in methods)
+        call = "" if key in ADAPTED_METHODS else f"{f'{module}.{name}' if name else 'instance'}.{key}(query)"
+        if name:
+            return CallForm("object", 6 + score, call=call)
+        return CallForm("class", 2 + score, factory=f"{module}.{node.name}()", call=call)
+    return None
+
+
+def count_required(arguments: ast.arguments, n_skipped: int) -> int:
+    """Arguments without a default, less the first ones that are skipped (self)."""
+    positional = [*arguments.posonlyargs, *arguments.args][n_skipped:]
+    return max(0, len(positional) - len(arguments.defaults)) + arguments.kw_defaults.count(None)
+
+
+def _score_name(name: str) -> int:
+    """How much the name of a function says that it answers."""
+    return 4 if name.removesuffix("_question") in VERBS else 2 * (not set(name.split("_")).isdisjoint(VERBS))
+
+
+def _takes_one_argument(arguments: ast.arguments, n_skipped: int) -> bool:
+    """Whether it can be called with one argument by place, less self."""
+    positional = [*arguments.posonlyargs, *arguments.args][n_skipped:]
+    return bool(positional) and count_required(arguments, n_skipped) <= 1 and None not in arguments.kw_defaults
+
+
+def _is_named(arguments: ast.arguments, n_skipped: int, names: tuple[str, ...]) -> bool:
+    """Whether the first argument, less self, has one of the names."""
+    positional = [*arguments.posonlyargs, *arguments.args][n_skipped:]
+    return bool(positional) and positional[0].arg in names
+
+
+def _may_answer(node: Function) -> bool:
+    """Whether what a function is annotated to return may be an answer or passages."""
+    words = set(re.findall(r"\w+", ast.unparse(node.returns))) if node.returns is not None else set()
+    return bool(words & {"str", "dict"}) or not words & NUMBER_TYPES
+
+
+def _weigh_body(node: Function) -> int:
+    """How much the body of a function says that it answers: what it calls, and the keys that it returns."""
+    calls = [child.func for child in ast.walk(node) if isinstance(child, ast.Call)]
+    models = [call for call in calls if isinstance(call, ast.Attribute) and call.attr in MODEL_CALLS]
+    evidence = 2 * any("embed" not in ast.unparse(model) for model in models)
+    dictionaries = [value for value in list_returns(node) if isinstance(value, ast.Dict)]
+    keys = {key.value for value in dictionaries for key in value.keys if isinstance(key, ast.Constant)}
+    if keys.isdisjoint(ANSWER_KEYS):
+        return evidence
+    return evidence + (2 if keys.isdisjoint(PASSAGE_KEYS) else 5)
+
+
+def _find_question_field(body: ast.ClassDef) -> str:
+    """The field of a request's body that takes the question; "" where it needs others too."""
+    statements = [statement for statement in body.body if isinstance(statement, ast.AnnAssign)]
+    fields = [ast.unparse(statement.target) for statement in statements]
+    required = [ast.unparse(statement.target) for statement in statements if statement.value is None]
+    field = next((name for name in INPUT_NAMES if name in fields), required[0] if len(required) == 1 else "")
+    return field if set(required) <= {field} else ""
+
 
 SKIPPED_FOLDERS = re.compile(r"[._].*|venv|env|node_modules|site-packages|build|dist|migrations|.*\.egg-info")
 TEST_FOLDERS = frozenset({"tests", "test"})  # their code is not a system and their texts no documents; tables may be
@@ -228,144 +383,3 @@ def _read_object(
         return read_class(reader.classes[node.func.id], module, name)
     is_system = is_framework and OBJECT_NAMES.fullmatch(name.lower())
     return CallForm("object", 2 if name == "retriever" else 5) if is_system else None
-
-
-Bound = ExpressionValue | str | Function | ast.ClassDef  # a text is a dotted name from outside of the project
-Names = ChainMap[str, Bound]
-
-
-class ModuleReader:
-    """What the names of a module stand for. What it imports from elsewhere in the project is unknown.
-
-    Args:
-        tree: the parsed module.
-        own: top-level modules of the project.
-
-    Attributes:
-        names: those that an import of the module binds.
-        classes: its own, by name.
-    """
-
-    def __init__(self, tree: ast.Module, own_modules: Collection[str]) -> None:
-        self._own = own_modules
-        self._definitions: dict[ast.stmt, ExpressionValue] = {}
-        self.classes: Classes = {node.name: node for node in tree.body if isinstance(node, ast.ClassDef)}
-        self.names: Names = ChainMap()
-        self._bind_names(tree.body, self.names)
-
-    def read_definition(self, node: Function | ast.ClassDef) -> ExpressionValue:
-        """What a function returns, or a class makes."""
-        if node not in self._definitions:
-            self._definitions[node] = UNKNOWN  # where it refers to itself
-            value = self._read_class(node) if isinstance(node, ast.ClassDef) else self._read_return(node)
-            self._definitions[node] = value
-        return self._definitions[node]
-
-    def _read_return(self, node: Function) -> ExpressionValue:
-        arguments = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
-        names = self.names.new_child({argument.arg: UNKNOWN for argument in arguments})
-        self._bind_names(node.body, names)
-        values = [self._read_expression(value, names) for value in list_returns(node)]
-        readable = [value for value in values if isinstance(value, ExpressionValue)]
-        return max(readable, key=lambda value: (value.score, value.kind != "unknown"), default=UNKNOWN)
-
-    def _read_class(self, node: ast.ClassDef) -> ExpressionValue:
-        for base in node.bases:
-            bound = self._read_expression(base, self.names)
-            value = self.read_definition(bound) if isinstance(bound, ast.ClassDef) else UNKNOWN
-            value = classify_call(bound) if isinstance(bound, str) else value
-            if value.framework:
-                return value
-        if "haystack.component" not in [
-            self._read_expression(decorator, self.names) for decorator in node.decorator_list
-        ]:
-            return UNKNOWN
-        words = {child.value for child in ast.walk(node) if isinstance(child, ast.Constant)}
-        words |= {child.arg or "" for child in ast.walk(node) if isinstance(child, ast.keyword)}
-        generates = 2 * (not words.isdisjoint({"replies", "answers"}))
-        return ExpressionValue("part", "Haystack", generates, "documents" in words and "replies" not in words)
-
-    def _bind_names(self, body: Sequence[ast.stmt], names: Names) -> None:
-        for node in list_statements(body):
-            match node:
-                case ast.Import() | ast.ImportFrom():
-                    for alias in node.names:
-                        names[alias.asname or alias.name.partition(".")[0]] = self._read_import(node, alias)
-                case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
-                    names[node.name] = node
-                case ast.Assign(targets=[ast.Name(id=name)], value=value):
-                    names[name] = self._read_expression(value, names)
-                case ast.AnnAssign(target=ast.Name(id=name), value=ast.expr() as value):
-                    names[name] = self._read_expression(value, names)
-                case ast.Expr(
-                    value=ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr="add_component")) as call
-                ):
-                    pipeline, arguments = names.get(name), self._read_arguments(call, names)
-                    if isinstance(pipeline, ExpressionValue) and pipeline.framework == "Haystack" and arguments:
-                        names[name] = add_component(pipeline, arguments[-1])
-
-    def _read_import(self, node: ast.Import | ast.ImportFrom, alias: ast.alias) -> Bound:
-        if isinstance(node, ast.ImportFrom):
-            module, path = node.module or "", f"{node.module}.{alias.name}"
-        else:
-            module, path = alias.name, alias.name if alias.asname else alias.name.partition(".")[0]
-        is_own = module.partition(".")[0] in self._own or (isinstance(node, ast.ImportFrom) and node.level > 0)
-        return UNKNOWN if is_own else path
-
-    def _read_expression(self, node: ast.expr, names: Names) -> Bound:
-        """What an expression stands for: a value, or a name that is not called yet."""
-        match node:
-            case ast.Name(id=name):
-                return names.get(name, UNKNOWN)
-            case ast.Attribute(value=owner, attr=name):
-                bound = self._read_expression(owner, names)
-                return f"{bound}.{name}" if isinstance(bound, str) else UNKNOWN
-            case ast.Call():
-                return self._read_call(node, names)
-            case ast.BinOp(op=ast.BitOr()):
-                return join_parts([self._read_part(part, names) for part in _split_pipe(node)])
-            case ast.Await(value=inner):
-                return self._read_expression(inner, names)
-            case ast.Dict(values=values):
-                return add_parts(ExpressionValue("part"), [self._read_part(value, names) for value in values])
-        return UNKNOWN
-
-    def _read_call(self, node: ast.Call, names: Names) -> ExpressionValue:
-        method = node.func.attr if isinstance(node.func, ast.Attribute) else ""
-        bound = self._read_expression(node.func.value if isinstance(node.func, ast.Attribute) else node.func, names)
-        arguments = self._read_arguments(node, names)
-        if isinstance(bound, str):
-            return add_parts(classify_call(f"{bound}.{method}".rstrip(".")), arguments)
-        if method:
-            return call_method(bound if isinstance(bound, ExpressionValue) else UNKNOWN, method, arguments)
-        return UNKNOWN if isinstance(bound, ExpressionValue) else self.read_definition(bound)
-
-    def _read_arguments(self, node: ast.Call, names: Names) -> list[ExpressionValue]:
-        values = [*node.args, *(keyword.value for keyword in node.keywords)]
-        return [self._read_part(value, names) for value in values]
-
-    def _read_part(self, node: ast.expr, names: Names) -> ExpressionValue:
-        """An operand or argument: what is unknown, such as a function, may be a model."""
-        bound = self._read_expression(node, names)
-        if isinstance(node, ast.Lambda) or isinstance(bound, Function) or bound == UNKNOWN:
-            return TYPE if isinstance(node, ast.Constant) else ExpressionValue(generates=1)
-        if isinstance(bound, ExpressionValue):
-            return bound
-        is_class = isinstance(bound, ast.ClassDef) or bound.rpartition(".")[2][:1].isupper()
-        return TYPE if is_class else ExpressionValue("part")
-
-
-def list_statements(body: Collection[ast.stmt]) -> Iterator[ast.stmt]:
-    """Statements that an import or a call runs, those in branches included, but not `if __name__ == "__main__"`."""
-    for node in body:
-        if isinstance(node, ast.If | ast.Try | ast.With | ast.AsyncWith | ast.For):
-            if not (isinstance(node, ast.If) and "__name__" in ast.unparse(node.test)):
-                yield from list_statements([*node.body, *getattr(node, "orelse", ())])
-        else:
-            yield node
-
-
-def _split_pipe(node: ast.expr) -> list[ast.expr]:
-    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitOr):
-        return [*_split_pipe(node.left), *_split_pipe(node.right)]
-    return [node]
