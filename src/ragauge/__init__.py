@@ -10,12 +10,13 @@ Importing does nothing: every name below is loaded when it is first used.
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING
 
-from ragauge.version import __version__
+from ragauge.version import __version__ as __version__
 
 if TYPE_CHECKING:
-    from ragauge import aio
+    from ragauge import aio as aio
     from ragauge.comparison.baselines.verb import baselines as baselines
     from ragauge.comparison.baselines.verb import remove_baseline as remove_baseline
     from ragauge.comparison.baselines.verb import set_baseline as set_baseline
@@ -95,66 +96,24 @@ if TYPE_CHECKING:
     from ragauge.testsets.stats.verb import set_stats as set_stats
     from ragauge.testsets.vary.verb import vary_set as vary_set
 
-_FROM = {
-    "ann": "ragauge.studies.ann.verb",
-    "ann_check": "ragauge.studies.ann.verb",
-    "exact_neighbours": "ragauge.studies.ann.verb",
-    "baselines": "ragauge.comparison.baselines.verb",
-    "remove_baseline": "ragauge.comparison.baselines.verb",
-    "set_baseline": "ragauge.comparison.baselines.verb",
+    __all__: list[str]
+
+_TYPES = {
     "EvaluationLog": "ragauge.comparison.history.verb",
-    "log": "ragauge.comparison.history.verb",
     "ThresholdsResult": "ragauge.evaluation.thresholds.verb",
-    "thresholds": "ragauge.evaluation.thresholds.verb",
-    "note": "ragauge.comparison.history.verb",
-    "calibrate_judge": "ragauge.labels.calibrate.verb",
-    "check_judge": "ragauge.labels.check.verb",
     "GradesResult": "ragauge.labels.grades.verb",
-    "check_grades": "ragauge.labels.grades.verb",
     "JudgeHistory": "ragauge.labels.history.verb",
-    "judge_history": "ragauge.labels.history.verb",
     "ProbeResult": "ragauge.labels.probe.verb",
-    "probe_judge": "ragauge.labels.probe.verb",
-    "label_draw": "ragauge.labels.label.label_draw",
-    "label_import": "ragauge.labels.label.verb",
-    "label_plan": "ragauge.labels.label.verb",
-    "label_transfer": "ragauge.labels.label.verb",
-    "monitor_plan": "ragauge.monitoring.plan.verb",
-    "monitor_replay": "ragauge.monitoring.replay.verb",
-    "chunking": "ragauge.studies.chunking.verb",
-    "add_examples": "ragauge.testsets.add.verb",
-    "check_set": "ragauge.testsets.check.verb",
-    "diff_sets": "ragauge.testsets.curate.verb",
-    "export_set": "ragauge.testsets.curate.verb",
-    "freeze_set": "ragauge.testsets.check.verb",
-    "generate_set": "ragauge.testsets.generate.verb",
-    "mark_set": "ragauge.testsets.curate.verb",
-    "set_stats": "ragauge.testsets.stats.verb",
-    "vary_set": "ragauge.testsets.vary.verb",
-    "embeddings": "ragauge.studies.embeddings.verb",
-    "sweep": "ragauge.studies.sweep.verb",
     "StudyResult": "ragauge.studies.result",
-    "open_study": "ragauge.studies.verb",
-    "compare": "ragauge.comparison.verb",
     "Confirmation": "ragauge.diagnosis.confirm.verb",
-    "confirm": "ragauge.diagnosis.confirm.verb",
-    "gate": "ragauge.gating.verb",
     "GateResult": "ragauge.gating.gate_result",
-    "validate": "ragauge.evaluation.doctor.validate",
     "ConfigError": "ragauge.core.errors",
     "GateFailed": "ragauge.core.errors",
     "NotEnoughData": "ragauge.core.errors",
     "ComparisonResult": "ragauge.comparison.result",
     "SystemRun": "ragauge.evaluation.run.verb",
-    "run": "ragauge.evaluation.run.verb",
     "OpenRun": "ragauge.evaluation.runs.verb",
-    "open_run": "ragauge.evaluation.runs.verb",
-    "runs": "ragauge.evaluation.runs.verb",
-    "tag_run": "ragauge.evaluation.runs.tags",
-    "untag_run": "ragauge.evaluation.runs.tags",
     "Scorecard": "ragauge.evaluation.scorecard.result",
-    "evaluate": "ragauge.evaluation.verbs",
-    "read_set": "ragauge.evaluation.verbs",
     "EvalSet": "ragauge.core.example",
     "Example": "ragauge.core.example",
     "Relevant": "ragauge.core.example",
@@ -173,23 +132,32 @@ _FROM = {
     "Capture": "ragauge.systems.capture",
     "capture": "ragauge.systems.capture",
     "Dashboard": "ragauge.dashboard.serve",
-    "ui": "ragauge.dashboard.serve",
 }
-
-__all__ = ["__version__", "aio", *sorted(_FROM)]  # noqa: PLE0604 - strings, all of them
 
 
 def __getattr__(name: str) -> object:
-    from importlib import import_module
+    from ragauge.verbs.registry import list_public_verbs, load
 
+    verbs = list_public_verbs()
+    if name == "__all__":
+        return _list_names()
     if name == "aio":
         return import_module("ragauge.aio")
-    if name not in _FROM:
+    if name in verbs:
+        value = load(verbs[name].function)
+    elif name in _TYPES:
+        value = getattr(import_module(_TYPES[name]), name)
+    else:
         raise AttributeError(f"module 'ragauge' has no attribute {name!r}")
-    value = getattr(import_module(_FROM[name]), name)
     globals()[name] = value
     return value
 
 
 def __dir__() -> list[str]:
-    return sorted(__all__)
+    return sorted(_list_names())
+
+
+def _list_names() -> list[str]:
+    from ragauge.verbs.registry import list_public_verbs
+
+    return ["__version__", "aio", *sorted((*_TYPES, *list_public_verbs()))]

@@ -16,8 +16,7 @@ import typer
 
 import ragauge as rg
 from ragauge import aio
-from ragauge.cli.command_group import EXAMPLES, CommandGroup, find_examples, load_command
-from ragauge.cli.commands import COMMANDS, PANELS, RENAMED_COMMANDS
+from ragauge.cli.command_group import RENAMED_COMMANDS, load_command, load_verb_command
 from ragauge.cli.main import app, main
 from ragauge.core.config.file import SweepSection
 from ragauge.core.messages import format_command, set_named_store
@@ -28,6 +27,7 @@ from ragauge.studies.options import SweepOptions
 from ragauge.verbs import evaluate_options as options
 from ragauge.verbs import options as queries
 from ragauge.verbs.command_options import build_typed_fields
+from ragauge.verbs.registry import PANELS, Verb, list_commands, list_public_verbs, list_verbs, load
 
 VERBS = ("ann", "chunking", "compare", "confirm", "embeddings", "evaluate", "gate", "run", "sweep")
 STORED = ("log", "runs", "ui")  # plain verbs alone: they read, and wait for nothing
@@ -62,8 +62,7 @@ OTHERWISE: dict[str, tuple[set[str], set[str]]] = {
 
 def typed(verb: str) -> dict[str, Any]:
     """Name -> default of what the command takes."""
-    found: Any = load_command(PATHS.get(verb, verb))
-    taken = found.commands["study"] if verb == "ann" else found  # beside it stands the command check
+    taken = load_verb_command(PATHS.get(verb, verb))
     return {one.name: one.default for one in taken.params}
 
 
@@ -122,7 +121,12 @@ def test_typed_options_say_what_they_are_for(kind: type[Any]) -> None:
 def test_every_class_of_options_is_a_commands() -> None:
     """No class of options is left without a command that takes it, but for those of two verbs of Python alone."""
     source = "".join(path.read_text() for path in Path(options.__file__).parents[1].rglob("*command.py"))
-    left = {kind.__name__ for kind in OPTIONS if kind.__name__ not in source and not kind.__subclasses__()}
+    derived = {getattr(load(verb.function), "options", None) for verb in list_verbs() if verb.command and verb.function}
+    left = {
+        kind.__name__
+        for kind in OPTIONS
+        if kind not in derived and kind.__name__ not in source and not kind.__subclasses__()
+    }
     assert left == {"ThresholdsOptions", "ValidateOptions"}
 
 
@@ -139,24 +143,16 @@ def test_every_keyword_is_explained(verb: str) -> None:
     assert not [name for name in inspect.signature(getattr(rg, verb)).parameters if not re.search(rf"\b{name}\b", told)]
 
 
-@pytest.mark.parametrize("name", [name for name, entry in COMMANDS.items() if entry.help])
-def test_the_table_of_commands_says_what_each_says(name: str) -> None:
-    """What --help lists of a command, without importing it, is the first paragraph of its own help."""
-    assert COMMANDS[name].help == " ".join(load_command(name).help.split("\n\n")[0].split())
+def leaves(name: str) -> list[tuple[tuple[str, ...], Any]]:
+    """(words, command) of a command, or of each below it."""
+    return [
+        (tuple(path.split()), load_verb_command(path))
+        for path, declared in list_commands().items()
+        if isinstance(declared, Verb) and f"{path} ".startswith(f"{name} ")
+    ]
 
 
-def leaves(found: Any, *words: str) -> list[tuple[tuple[str, ...], Any]]:
-    """(words, command) of a command, or of each in its group."""
-    if isinstance(found, CommandGroup):
-        return [
-            leaf for name in found.commands for leaf in leaves(load_command(" ".join((*words, name))), *words, name)
-        ]
-    if hasattr(found, "commands"):
-        return [leaf for name, one in found.commands.items() for leaf in leaves(one, *words, name)]
-    return [(words, found)]
-
-
-TOP = [name for name in COMMANDS if " " not in name]
+TOP = [name for name in list_commands() if " " not in name]
 
 
 def test_options_grow_no_more() -> None:
@@ -164,7 +160,7 @@ def test_options_grow_no_more() -> None:
     options = [
         (one.name, one.help)
         for name in TOP
-        for _, command in leaves(load_command(name), name)
+        for _, command in leaves(name)
         for one in command.params
         if one.param_type_name == "option"
     ]
@@ -199,7 +195,7 @@ def test_old_names_say_the_new_one(
         main()
     assert end.value.code == 2
     assert f"ragauge {old_name} is now: ragauge {RENAMED_COMMANDS[old_name]}\n" in capsys.readouterr().err
-    assert re.split(r" [A-Z-]", RENAMED_COMMANDS[old_name])[0] in COMMANDS
+    assert re.split(r" [A-Z-]", RENAMED_COMMANDS[old_name])[0] in list_commands()
 
 
 def parse(words: list[str]) -> tuple[str, ...]:
@@ -215,28 +211,44 @@ def parse(words: list[str]) -> tuple[str, ...]:
     return tuple(path)
 
 
-@pytest.mark.parametrize(
-    "words", [words for name in TOP for words, _ in leaves(load_command(name), name)], ids=" ".join
-)
-def test_help_ends_with_two_examples(words: tuple[str, ...]) -> None:
-    """Each command has two examples that its parser takes, and that fit the line of a narrow terminal."""
-    path = tuple(
-        word for word in words if words[1:] != ("ann", "study") or word != "study"
-    )  # it is meant without a word
-    examples = find_examples(" ".join(path))
-    assert len(examples) == 2
+@pytest.mark.parametrize("verb", [verb for verb in list_verbs() if verb.command], ids=lambda verb: verb.command)
+def test_a_command_is_what_its_manifest_says(verb: Verb) -> None:
+    """Each command has its declared help, and two examples that its parser takes and a narrow terminal has room for."""
+    command = load_verb_command(verb.command)
+    assert command.help == verb.help
+    assert len(verb.examples) == 2
     try:
-        for example in examples if path == words else examples[:1]:  # the other is of the check beside the study
-            assert parse(shlex.split(example)) == path
+        for example in (f"{verb.command} {words}".strip() for words in verb.examples):
+            assert parse(shlex.split(example)) == tuple(verb.command.split())
             assert len(example) <= 70, example
+            assert f"ragauge {example}" in command.epilog
     finally:
         set_named_store("")
 
 
-def test_examples_are_of_commands() -> None:
-    """No example is of a command that is gone; the help of a group ends with examples of two of its commands."""
-    leaf_count = sum(len(leaves(load_command(name), name)) for name in TOP)
-    assert len(EXAMPLES.read_text(encoding="utf-8").splitlines()) == 2 * leaf_count
+@pytest.mark.parametrize("verb", list_verbs(), ids=lambda verb: verb.function or verb.command)
+def test_a_manifest_names_what_exists(verb: Verb) -> None:
+    """Every reference of a declaration leads to code; a public verb is `ragauge.NAME`, and its coroutine `aio.NAME`."""
+    for reference in (verb.function, verb.result, verb.text, verb.run_as, *verb.preview):
+        assert not reference or callable(load(reference)), reference
+    if verb.public and verb.function:
+        assert getattr(rg, verb.name) is load(verb.function)
+        assert inspect.signature(getattr(aio, verb.name)) == inspect.signature(getattr(rg, verb.name))
+
+
+def test_names_for_editors_are_those_of_the_registry() -> None:
+    """The names that editors and type checkers see in `ragauge` are the public verbs and the listed types."""
+    seen = set(
+        re.findall(
+            r"^    from .* import \w+ as (\w+)$", Path(rg.__file__).read_text(encoding="utf-8"), flags=re.MULTILINE
+        )
+    )
+    assert seen | {"__version__"} == set(rg.__all__)
+    assert set(list_public_verbs()) <= seen
+
+
+def test_the_help_of_a_group_ends_with_examples_of_two_of_its_commands() -> None:
+    """The two examples of a group differ, and begin as it does."""
     for name in TOP:
         first, second = load_command(name).epilog.splitlines()[1:]
         assert first != second
@@ -249,7 +261,7 @@ def test_commands_that_are_offered_name_a_store_where_they_take_one(name: str) -
     """Beside a named store a command is offered with --store exactly where it has that option."""
     set_named_store("sqlite:///here.db")
     try:
-        for words, command in leaves(load_command(name), name):
+        for words, command in leaves(name):
             takes = any("--store" in one.opts for one in command.params)
             assert format_command(*words).endswith(" --store sqlite:///here.db") is takes
     finally:

@@ -17,6 +17,7 @@ import pytest
 from tests.analysis.monitored import FIRST, stored, traffic
 from typer.testing import CliRunner
 
+from ragauge.cli.main import app
 from ragauge.core.config.config_loader import read_config
 from ragauge.core.config.monitor import MonitorSection
 from ragauge.core.messages import format_value
@@ -24,7 +25,6 @@ from ragauge.engine.request_stream import iter_arrivals
 from ragauge.monitoring.alerts.alert_worker import AlertWorker, advance_monitors
 from ragauge.monitoring.alerts.notifications import build_alert_request, format_slack_text, send_deliveries
 from ragauge.monitoring.alerts.verb import find_alert, list_monitors, resolve_alert
-from ragauge.monitoring.command import app
 from ragauge.monitoring.erasing import erase_traces
 from ragauge.monitoring.replay.compute import build_trackers
 from ragauge.monitoring.replay.verb import monitor_replay
@@ -194,7 +194,7 @@ def test_status_says_that_a_server_runs_another_configuration(tmp_path: Path) ->
     one, other = section.format(0.8), section.format(0.9)
 
     def said() -> str:
-        return CliRunner().invoke(app, ["status", "--config", str(path), "--store", url]).output
+        return CliRunner().invoke(app, ["monitor", "status", "--config", str(path), "--store", url]).output
 
     path.write_text(one)
     assert "Restart the server" not in said()
@@ -298,7 +298,7 @@ def test_what_people_say_of_alerts(tmp_path: Path) -> None:
     assert resolve_alert(names[0][:5], store=url).precision == 1
     found = resolve_alert(names[1], resolution="false_alarm", store=url)
     assert (found.resolved, found.precision) == (2, 0.5)
-    said = CliRunner().invoke(app, ["resolve", names[0], "--store", url]).output
+    said = CliRunner().invoke(app, ["monitor", "resolve", names[0], "--store", url]).output
     assert "50% of 2 reviewed alerts count as true alarms, including this one unless you mark it" in said
 
 
@@ -325,7 +325,7 @@ def test_status_counts_every_open_alert(tmp_path: Path) -> None:
         page = list_monitors(config=path, store=url).to_markdown()
     assert "No alerts are firing" in page
     assert "open:" not in page
-    said = CliRunner().invoke(app, ["alerts", raised.alert_id[:4], "--store", url]).output
+    said = CliRunner().invoke(app, ["monitor", "alerts", raised.alert_id[:4], "--store", url]).output
     assert "could not run" in said
     assert "Rule: a run on time" in said
 

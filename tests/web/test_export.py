@@ -19,7 +19,7 @@ from tests.web.conftest import Stored
 import ragauge as rg
 from ragauge.core.errors import RagaugeError, UsageError
 from ragauge.core.messages import format_metric_value, format_value
-from ragauge.dashboard.app import PAGES, create_app
+from ragauge.dashboard.app import create_app, list_addresses
 from ragauge.dashboard.security import Access
 from ragauge.dashboard.serve import serve_dashboard
 from ragauge.dashboard.site import NoSuchPage, Site
@@ -132,7 +132,8 @@ def test_one_dead_page_costs_no_other(stored: Stored, tmp_path: Path, monkeypatc
 
     dead = {"/judges": faulty, "/glossary": refused}
     monkeypatch.setattr(
-        "ragauge.dashboard.app.PAGES", [replace(one, page=dead.get(one.path, one.page)) for one in PAGES]
+        "ragauge.dashboard.app.list_addresses",
+        lambda: [replace(one, page=dead.get(one.path, one.page)) for one in list_addresses()],
     )
     with pytest.raises(RagaugeError, match="2 pages could not be written") as told:
         serve_dashboard(UiOptions(store=stored.url, export=tmp_path, run=(stored.ids["good"],), limit=1), print)

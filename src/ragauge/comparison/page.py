@@ -10,7 +10,7 @@ from ragauge.comparison.result import ComparisonResult
 from ragauge.comparison.tables import page_parts as report
 from ragauge.comparison.verb import build_comparison_state, compare
 from ragauge.core.errors import UsageError
-from ragauge.dashboard.site import AddressMoved, Site, parse_options
+from ragauge.dashboard.site import Address, AddressMoved, Site, parse_options
 from ragauge.evaluation.runs.verb import OpenRun, find_oldest_run
 from ragauge.evaluation.scorecard.html import build_comparison_context
 from ragauge.rendering.lists import format_query
@@ -99,3 +99,6 @@ def build_table(site: Site, params: QueryParams) -> tuple[list[str], list[dict[s
     """Columns and rows, one a run, metric and segment."""
     frame = build_page(site, params).found.to_polars()
     return frame.columns, frame.to_dicts()
+
+
+ADDRESSES = (Address("/compare", build_page, "Runs compared with a baseline.", "comparison", build_table),)

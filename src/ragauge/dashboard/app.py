@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from importlib import resources
+from functools import cache
+from importlib import import_module, resources
 from typing import TYPE_CHECKING, Any
 
 from fastapi import FastAPI, Request, Response
@@ -13,41 +13,22 @@ from fastapi.responses import RedirectResponse, StreamingResponse
 from starlette.background import BackgroundTask
 from starlette.convertors import StringConvertor, register_url_convertor
 
-from ragauge.comparison import page as compare
-from ragauge.comparison.history import page as history
 from ragauge.core.errors import RagaugeError
 from ragauge.core.origin import build_install_command
 from ragauge.dashboard import actions
 from ragauge.dashboard.security import Guard
-from ragauge.dashboard.site import HTML, JSON, AddressMoved, NoSuchPage, Site, get_status, load_static_files
-from ragauge.diagnosis.examples import page as examples
+from ragauge.dashboard.site import HTML, JSON, Address, AddressMoved, NoSuchPage, Site, get_status, load_static_files
 from ragauge.evaluation.export.tables import CONTENT_TYPES, iter_table
-from ragauge.evaluation.metric_list import page as glossary
-from ragauge.evaluation.runs import page as runs
-from ragauge.evaluation.scorecard import page as run
-from ragauge.labels.judges import page as judges
 from ragauge.labels.label import page as label
 from ragauge.monitoring import page as monitor
 from ragauge.rendering.json_forms import encode, format_json
-from ragauge.studies import page as studies
-from ragauge.testsets import page as sets
+from ragauge.verbs.registry import list_page_modules
 from ragauge.version import __version__
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp
 
 CACHE_CONTROL = "public, max-age=31536000, immutable"  # the address of a static file changes with it
-
-
-@dataclass(frozen=True)
-class Address:
-    """One page."""
-
-    path: str  #: with the names of its parts in braces.
-    page: Callable[..., Any]  #: makes what it shows from the site, the parts of the path and what is asked for.
-    about: str  #: of it, in the schema.
-    schema: str = ""  #: of its JSON form; "" where there is none.
-    table: Callable[..., Any] | None = None  #: makes columns and all rows of its other forms; None where it has none.
 
 
 class TextConvertor(StringConvertor):
@@ -57,82 +38,12 @@ class TextConvertor(StringConvertor):
 
 
 register_url_convertor("text", TextConvertor())
-PAGES = (
-    Address("/", runs.build_overview_page, "The newest run of each set, and runs in flight."),
-    Address("/runs", runs.build_page, "All runs, newest first.", table=runs.build_table),
-    Address("/runs/{run}", run.build_page, "One run: verdict, what to do, scores.", "scorecard"),
-    Address("/runs/{run}/state", run.build_state_page, "Progress of a run."),
-    Address(
-        "/runs/{run}/examples",
-        examples.build_page,
-        "The examples of a run, sorted, filtered and paginated.",
-        table=examples.build_table,
-    ),
-    Address(
-        "/runs/{run}/examples/{query_id:text}",
-        examples.build_example_page,
-        "One example, with the computation of every score.",
-        "explained_example",
-    ),
-    Address("/compare", compare.build_page, "Runs compared with a baseline.", "comparison", compare.build_table),
-    Address("/history", history.build_page, "A metric over all runs of a set."),
-    Address("/sets", sets.build_page, "All versions of all eval sets.", table=sets.build_table),
-    Address(
-        "/sets/{name:text}/diff",
-        sets.build_diff_page,
-        "What changed between two versions of a set.",
-        table=sets.build_diff_table,
-    ),
-    Address(
-        "/sets/{name:text}/{version}",
-        sets.build_set_page,
-        "One version of a set: labels, runs, examples, and what it can detect.",
-        table=sets.build_examples_table,
-    ),
-    Address(
-        "/studies",
-        studies.build_page,
-        "All sweeps and component studies with their results.",
-        table=studies.build_table,
-    ),
-    Address(
-        "/studies/{name:text}",
-        studies.build_detail_page,
-        "One study: trials, charts, segments and the recommendation.",
-        table=studies.build_trials_table,
-    ),
-    Address("/judges", judges.build_page, "All judges, each with its last check.", table=judges.build_table),
-    Address(
-        "/judges/{judge:text}",
-        judges.build_judge_page,
-        "One judge: its error, checks and runs.",
-        table=judges.build_checks_table,
-    ),
-    Address("/label", label.build_page, "The draws to label, or one answer of a draw for one annotator."),
-    Address("/label/agreement", label.build_agreement_page, "Agreement of judges with human labels."),
-    Address(
-        "/monitor",
-        monitor.build_page,
-        "The state of each monitor by segment, and the incoming traffic.",
-        table=monitor.build_table,
-    ),
-    Address(
-        "/monitor/alerts",
-        monitor.build_alerts_page,
-        "All alerts and how they were resolved.",
-        table=monitor.build_alerts_table,
-    ),
-    Address(
-        "/monitor/alerts/{alert:text}", monitor.build_alert_page, "One alert: start, segment, cause, worst traces."
-    ),
-    Address("/monitor/drift", monitor.build_drift_page, "Whether questions and passages have changed, and how."),
-    Address(
-        "/monitor/traces", monitor.build_traces_page, "The status of each trace.", table=monitor.build_traces_table
-    ),
-    Address("/monitor/traces/{trace:text}", monitor.build_trace_page, "One trace: its status and raw spans."),
-    Address("/glossary", glossary.build_page, "All metrics."),
-    Address("/glossary/{metric}", glossary.build_metric_page, "One metric: formula, undefined cases, source."),
-)
+
+
+@cache
+def list_addresses() -> tuple[Address, ...]:
+    """Every page, as the capabilities declare them in ADDRESSES of their modules of pages."""
+    return tuple(address for module in list_page_modules() for address in import_module(module).ADDRESSES)
 
 
 def create_app(site: Site) -> ASGIApp:
@@ -141,7 +52,7 @@ def create_app(site: Site) -> ASGIApp:
     app.add_exception_handler(RagaugeError, _make_error_handler(site))
     app.add_exception_handler(404, _make_error_handler(site))
     _add_files(app, site)
-    for address in PAGES:
+    for address in list_addresses():
         _add_routes(app, site, address)
     _add_actions(app, site)
     return Guard(app, site.access, site.render_refusal, site.why_not_ready)
@@ -242,7 +153,7 @@ def _add_files(app: FastAPI, site: Site) -> None:
             return Response(render_metrics(site.store, site.config), headers={"content-type": TYPE})
 
     def serve_schema(name: str) -> Response:
-        if name not in {address.schema for address in PAGES if address.schema}:
+        if name not in {address.schema for address in list_addresses() if address.schema}:
             raise NoSuchPage(f"there is no schema {name!r}; /openapi.json lists all.")
         body = (resources.files("ragauge") / "core" / "schema" / f"{name}.schema.json").read_bytes()
         return Response(body, media_type="application/schema+json")

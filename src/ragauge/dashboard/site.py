@@ -50,6 +50,17 @@ HTML = "text/html; charset=utf-8"
 Table = tuple[list[str], list[dict[str, Any]]]  # columns and rows of a page's other forms
 
 
+@dataclass(frozen=True)
+class Address:
+    """One page."""
+
+    path: str  #: with the names of its parts in braces.
+    page: Callable[..., Any]  #: makes what it shows from the site, the parts of the path and what is asked for.
+    about: str  #: of it, in the schema.
+    schema: str = ""  #: of its JSON form; "" where there is none.
+    table: Callable[..., Any] | None = None  #: makes columns and all rows of its other forms; None where it has none.
+
+
 class NoSuchPage(RagaugeError):  # noqa: N818 - what happened
     """An address that shows nothing, such as that of a run that is not there."""
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ragauge.core.errors import UnknownName
 from ragauge.core.messages import format_count
-from ragauge.dashboard.site import ListPage, NoSuchPage, Site, Table, parse_number, parse_options
+from ragauge.dashboard.site import Address, ListPage, NoSuchPage, Site, Table, parse_number, parse_options
 from ragauge.evaluation.scorecard.html import build_sections_context
 from ragauge.monitoring.alerts import tables as reporting
 from ragauge.monitoring.alerts import verb as monitor_alerts
@@ -286,3 +286,15 @@ def _build_breadcrumbs(site: Site) -> tuple[tuple[str, str], ...]:
 
 def _list_columns(rows: list[dict[str, Any]]) -> list[str]:
     return list(dict.fromkeys(name for row in rows for name in row))
+
+
+ADDRESSES = (
+    Address(
+        "/monitor", build_page, "The state of each monitor by segment, and the incoming traffic.", table=build_table
+    ),
+    Address("/monitor/alerts", build_alerts_page, "All alerts and how they were resolved.", table=build_alerts_table),
+    Address("/monitor/alerts/{alert:text}", build_alert_page, "One alert: start, segment, cause, worst traces."),
+    Address("/monitor/drift", build_drift_page, "Whether questions and passages have changed, and how."),
+    Address("/monitor/traces", build_traces_page, "The status of each trace.", table=build_traces_table),
+    Address("/monitor/traces/{trace:text}", build_trace_page, "One trace: its status and raw spans."),
+)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -14,16 +13,9 @@ from ragauge.verbs import command_options as options
 from ragauge.verbs.command_output import show as shown
 from ragauge.verbs.command_output import show_json
 
-if TYPE_CHECKING:
-    from ragauge.studies.result import StudyResult
-
-app = typer.Typer(
-    help="List, show and delete stored studies, such as sweeps and chunking studies.", no_args_is_help=True
-)
 Name = Annotated[str, typer.Argument(help="A stored study.")]
 
 
-@app.command("list")
 def list_studies(store: options.Store = "", as_json: options.Json = False) -> None:
     """List the stored studies, newest first."""
     from ragauge.rendering.writers.terminal import render_terminal
@@ -34,7 +26,6 @@ def list_studies(store: options.Store = "", as_json: options.Json = False) -> No
     show_json(rows) if as_json else shown(render_terminal(build_list_sections(rows)))
 
 
-@app.command()
 def delete(name: Name, store: options.Store = "", yes: options.Yes = False) -> None:
     """Delete a study with the runs of its trials."""
     from ragauge.studies.verb import delete_study
@@ -45,7 +36,6 @@ def delete(name: Name, store: options.Store = "", yes: options.Yes = False) -> N
     typer.echo(f"deleted {name} ({format_count(trials, 'trial')})", err=True)
 
 
-@app.command()
 @options.spread_options
 def show(command_options: OpenStudyOptions, as_json: options.Json = False) -> None:
     """Show a study: its trials, which may be the best, which to take."""
@@ -55,8 +45,6 @@ def show(command_options: OpenStudyOptions, as_json: options.Json = False) -> No
     show_json(study_result.to_dict()) if as_json else shown(study_result.to_terminal())
 
 
-@app.command("export", help="Write one row per trial: parameters, measurements and means.")
-@app.command("report", help="Write a study's report.")
 @options.spread_options
 def write_study(
     command_options: OpenStudyOptions,
@@ -75,12 +63,3 @@ def write_study(
 def print_to_stderr(line: str) -> None:
     """What is done while a study is made, to stderr."""
     typer.echo(line, err=True)
-
-
-def show_study(study_result: StudyResult, outputs: Sequence[Path] | None, *, as_json: bool) -> None:
-    """Writes and prints a study that was just made; exit code 1 where no trial is complete."""
-    for path in outputs or ():
-        print_to_stderr(f"wrote {study_result.save(path)}")
-    show_json(study_result.to_dict()) if as_json else shown(study_result.to_terminal())
-    if not study_result.figures.complete:
-        raise typer.Exit(1)

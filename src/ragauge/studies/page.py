@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from ragauge.dashboard.site import Site, Table, parse_options, require_known
+from ragauge.dashboard.site import Address, Site, Table, parse_options, require_known
 from ragauge.evaluation.scorecard.html import build_sections_context
 from ragauge.rendering.lists import ServedLinks, decode_name
 from ragauge.rendering.writers.html import render_sections
@@ -103,3 +103,14 @@ def build_trials_table(site: Site, params: QueryParams, name: str) -> Table:
     """A row a trial: its parameters, measurements and means."""
     trials = build_detail_page(site, params, name).study.trials
     return trials.columns, trials.to_dicts()
+
+
+ADDRESSES = (
+    Address("/studies", build_page, "All sweeps and component studies with their results.", table=build_table),
+    Address(
+        "/studies/{name:text}",
+        build_detail_page,
+        "One study: trials, charts, segments and the recommendation.",
+        table=build_trials_table,
+    ),
+)

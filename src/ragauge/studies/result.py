@@ -41,6 +41,11 @@ class StudyResult:
         return self.figures.study
 
     @property
+    def exit_code(self) -> int:
+        """Of the command that made it: 0, or 1 where no trial is complete."""
+        return 0 if self.figures.complete else 1
+
+    @property
     def metric(self) -> str:
         """What trials are held to."""
         return self.figures.metric

@@ -1,25 +1,16 @@
-"""`ragauge testset`: eval sets made, held against their corpus, curated."""
+"""`ragauge testset prepare`, `freeze`, `mark` and `export`."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from ragauge.core.errors import Interrupted
 from ragauge.core.messages import format_command, format_count
-from ragauge.testsets.options import (
-    AddExamplesOptions,
-    CheckSetOptions,
-    ExportSetOptions,
-    FreezeSetOptions,
-    GenerateSetOptions,
-    MarkSetOptions,
-    SetStatsOptions,
-    VarySetOptions,
-)
+from ragauge.testsets.options import ExportSetOptions, FreezeSetOptions, MarkSetOptions
 from ragauge.verbs import command_options as options
 from ragauge.verbs.command_output import (
     build_resume_command,
@@ -28,14 +19,12 @@ from ragauge.verbs.command_output import (
     show,
     show_json,
     show_progress,
-    show_result,
 )
 from ragauge.verbs.evaluate_options import PrepareOptions
 
 if TYPE_CHECKING:
     from ragauge.testsets.preparation import PreparedSet
 
-app = typer.Typer(help="Create eval sets, check them against their corpus, and curate them.", no_args_is_help=True)
 MAX_LISTED_FAILURES = 20
 NO_CALLS = {"calls": 0, "replies_reused": 0, "cost": 0.0, "input_tokens": 0, "output_tokens": 0}
 SENTENCES_NOTE = (
@@ -44,92 +33,25 @@ SENTENCES_NOTE = (
 )
 
 
-@app.command()
-@options.spread_options
-def generate(
-    command_options: GenerateSetOptions,
-    only_plan: options.DryRun = False,
-    as_json: options.Json = False,
-    quiet: options.Quiet = False,
-) -> None:
-    """Make questions with labels from a corpus: known-item queries, or a model's. Exit 4: fewer than wanted."""
-    from ragauge.testsets.generate.verb import estimate_set, generate_set
-
-    if only_plan:
-        planned = estimate_set(command_options)
-        message = f"{format_count(planned['questions'], 'question')}: {describe_expected_calls(planned)}"
-        show_json(planned) if as_json else show(message)
-        return
-    with (
-        report_interrupt("All replies so far are cached."),
-        show_progress(quiet or not command_options.model, "done") as progress,
-    ):
-        generated_set = generate_set(**vars(replace(command_options, progress=progress)))
-    show_result(generated_set, as_json=as_json)
-    raise typer.Exit(generated_set.exit_code)
-
-
-@app.command()
-@options.spread_options
-def check(command_options: CheckSetOptions, as_json: options.Json = False, quiet: options.Quiet = False) -> None:
-    """Hold a set against its corpus: stale evidence, holes in labels, types. Exit 3: under 90 % of gold alive."""
-    from ragauge.testsets.check.verb import check_set
-
-    with report_interrupt("All replies so far are cached."), show_progress(quiet, "judged") as progress:
-        check_result = check_set(**vars(replace(command_options, progress=progress)))
-    show_result(check_result, as_json=as_json)
-    raise typer.Exit(check_result.exit_code)
-
-
-@app.command()
 @options.spread_options
 def freeze(command_options: FreezeSetOptions) -> None:
-    """Keep hashes of a set's evidence beside it, by which `check` tells what changed and finds what was renamed."""
+    """Freezes a set and names the file."""
     from ragauge.testsets.check.verb import freeze_set
 
     typer.echo(f"wrote {freeze_set(**vars(command_options))}", err=True)
 
 
-@app.command()
 @options.spread_options
 def mark(command_options: MarkSetOptions) -> None:
-    """Mark examples as draft, reviewed, golden or rejected; other lines keep their bytes."""
+    """Marks examples and counts them."""
     from ragauge.testsets.curate.verb import mark_set
 
     typer.echo(f"marked {format_count(mark_set(**vars(command_options)), 'example')} as {command_options.to}", err=True)
 
 
-@app.command()
-@options.spread_options
-def vary(command_options: VarySetOptions, as_json: options.Json = False) -> None:
-    """Put questions otherwise, beside their originals: typos, keywords, case; entity: what no document tells."""
-    from ragauge.testsets.vary.verb import vary_set
-
-    show_result(vary_set(**vars(command_options)), as_json=as_json)
-
-
-@app.command()
-@options.spread_options
-def add(command_options: AddExamplesOptions, as_json: options.Json = False) -> None:
-    """Add examples of a run to a set: by id, all that failed, or a sample; the rest of the file keeps its bytes."""
-    from ragauge.testsets.add.verb import add_examples
-
-    show_result(add_examples(**vars(command_options)), as_json=as_json)
-
-
-@app.command()
-@options.spread_options
-def stats(command_options: SetStatsOptions, outputs: options.Outputs = None, as_json: options.Json = False) -> None:
-    """Say what a set is made of, whether it is like real questions, and what change a run on it can show."""
-    from ragauge.testsets.stats.verb import set_stats
-
-    show_result(set_stats(**vars(command_options)), outputs or (), as_json=as_json)
-
-
-@app.command()
 @options.spread_options
 def export(command_options: ExportSetOptions) -> None:
-    """Write a set in the form of another tool; what that has no place for stands beside it, and is read again."""
+    """Exports a set and names the file."""
     from ragauge.testsets.curate.verb import export_set
 
     typer.echo(
@@ -137,19 +59,6 @@ def export(command_options: ExportSetOptions) -> None:
     )
 
 
-@app.command()
-def diff(
-    old: Annotated[Path, typer.Argument(help="The older set, in any format that evaluate reads.")],
-    new: Annotated[Path, typer.Argument(help="The newer set.")],
-    as_json: options.Json = False,
-) -> None:
-    """Say what was added, removed and changed between two versions of a set, by field."""
-    from ragauge.testsets.curate.verb import diff_sets
-
-    show_result(diff_sets(old, new), as_json=as_json)
-
-
-@app.command()
 @options.spread_options
 def prepare(
     command_options: PrepareOptions,
@@ -157,7 +66,7 @@ def prepare(
     as_json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Extract the claims of each reference answer and the aspects of each question, once for all runs on the set."""
+    """Prepares a set and writes it."""
     from ragauge.testsets.prepare import verb as testset
     from ragauge.verbs.coroutines import run_coroutine
 

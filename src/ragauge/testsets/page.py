@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from ragauge.core.errors import UnknownName, UsageError
-from ragauge.dashboard.site import ListPage, NoSuchPage, Site, Table, parse_number, parse_options
+from ragauge.dashboard.site import Address, ListPage, NoSuchPage, Site, Table, parse_number, parse_options
 from ragauge.rendering.lists import ServedLinks, encode_set_name, format_query
 from ragauge.rendering.writers.html import render_sections
 from ragauge.testsets.curate.tables import build_example_row, build_list_sections, build_set_sections, encode_set
@@ -162,3 +162,17 @@ def build_diff_table(site: Site, params: QueryParams, name: str) -> Table:
     """A row an added or removed example, and a field that changed."""
     rows = list(list_differences(build_diff_page(site, params, name).value))
     return ["query_id", "what", "before", "now"], rows
+
+
+ADDRESSES = (
+    Address("/sets", build_page, "All versions of all eval sets.", table=build_table),
+    Address(
+        "/sets/{name:text}/diff", build_diff_page, "What changed between two versions of a set.", table=build_diff_table
+    ),
+    Address(
+        "/sets/{name:text}/{version}",
+        build_set_page,
+        "One version of a set: labels, runs, examples, and what it can detect.",
+        table=build_examples_table,
+    ),
+)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, is_dataclass
 from functools import wraps
 from pathlib import Path
@@ -59,19 +59,28 @@ Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmat
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Hide the progress line.")]
 
 
-def build_typed_fields(kind: Any) -> dict[str, Any]:
-    """The fields of a verb's options that are typed -> what typer takes for them, in the order of the help."""
+def build_typed_fields(source: Any) -> dict[str, Any]:
+    """What is typed of a verb's options -> what typer takes for it, in the order of the help.
+
+    Args:
+        source: a dataclass of options, or a function under `with_options`.
+    """
     annotations = {}
-    for option_field in sort_own_first(kind):
-        hint, *more = (
-            get_args(option_field.type) if hasattr(option_field.type, "__metadata__") else (option_field.type,)
-        )
+    for name, annotation in _list_annotations(source):
+        hint, *more = get_args(annotation) if hasattr(annotation, "__metadata__") else (annotation,)
         for typed in more:
             if isinstance(typed, OptionSpec):
-                annotations[option_field.name] = Annotated[
-                    typed.kind or (hint if hint in PLAIN_KINDS else str), build_option(option_field.name, typed)
+                annotations[name] = Annotated[
+                    typed.kind or (hint if hint in PLAIN_KINDS else str), build_option(name, typed)
                 ]
     return annotations
+
+
+def _list_annotations(source: Any) -> Iterable[tuple[str, Any]]:
+    if is_dataclass(source):
+        return ((option.name, option.type) for option in sort_own_first(source))
+    typed: Mapping[str, Any] = getattr(source, "typed", {})
+    return typed.items()
 
 
 def spread_options(command: Callable[..., None]) -> Callable[..., None]:
@@ -86,7 +95,7 @@ def spread_options(command: Callable[..., None]) -> Callable[..., None]:
         if name in groups:
             kind = hints[name]
             parameters += [
-                parameter.replace(name=field, annotation=typed, default=_find_default(kind, field))
+                parameter.replace(name=field, annotation=typed, default=find_default(kind, field))
                 for field, typed in groups[name].items()
             ]
             continue
@@ -98,7 +107,7 @@ def spread_options(command: Callable[..., None]) -> Callable[..., None]:
     def call_command(**kwargs: Any) -> None:
         for name, group in groups.items():
             kind = hints[name]
-            kwargs[name] = kind(**_parse_fields(kind, {field: kwargs.pop(field) for field in group}))
+            kwargs[name] = kind(**parse_fields(kind, {field: kwargs.pop(field) for field in group}))
         command(**kwargs)
 
     keyword_only = [parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY) for parameter in parameters]  # in any order
@@ -107,15 +116,15 @@ def spread_options(command: Callable[..., None]) -> Callable[..., None]:
     return call_command
 
 
-def _find_default(kind: type[Any], name: str) -> Any:
+def find_default(source: Any, name: str) -> Any:
     """What a command takes where nothing is typed: None stands for a default that cannot be typed."""
-    value = inspect.signature(kind).parameters[name].default
+    value = inspect.signature(source).parameters[name].default
     return value if value is inspect.Parameter.empty or isinstance(value, str | int | float | Path) else None
 
 
-def _parse_fields(kind: type[Any], typed: Mapping[str, Any]) -> dict[str, Any]:
-    """The fields that were given, as Python takes them."""
-    provided = {name: value for name, value in typed.items() if value or _find_default(kind, name) is not None}
+def parse_fields(source: Any, typed: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields, or parameters, that were given, as Python takes them."""
+    provided = {name: value for name, value in typed.items() if value or find_default(source, name) is not None}
     return {
         name: FIELD_PARSERS[name](value) if name in FIELD_PARSERS else _freeze_list(value)
         for name, value in provided.items()

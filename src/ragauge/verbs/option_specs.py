@@ -1,9 +1,8 @@
 """From a dataclass of options to a verb and a command.
 
 `expand_options` makes the verb of the work that is done with the options: their fields are its arguments. A field that
-is
-`Annotated[kind, Typed("help")]` is an option of the command too, made by
-`verbs/command_options.py`; the others are for Python.
+is `Annotated[kind, OptionSpec("help")]` is an option of the command too, made by `verbs/command_builder.py`; the others
+are for Python.
 """
 
 from __future__ import annotations
@@ -171,8 +170,18 @@ def expand_options(options: Callable[P, Given]) -> Callable[[Callable[[Given], T
                 raise TypeError(f"{name}() {error}") from None
             return work(options(*args, **kwargs))
 
-        vars(call_verb)["__signature__"] = signature
+        vars(call_verb).update({"__signature__": signature, "options": options})
         return call_verb
+
+    return decorate
+
+
+def with_options(**typed: Any) -> Callable[[Callable[P, T]], Callable[P, T]]:
+    """Says which parameters of a plain function its command takes: name -> `Annotated[kind, OptionSpec("help")]`."""
+
+    def decorate(verb: Callable[P, T]) -> Callable[P, T]:
+        vars(verb)["typed"] = typed
+        return verb
 
     return decorate
 

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 from ragauge.core.errors import UnknownName, UsageError
+from ragauge.core.messages import format_command
 from ragauge.core.response import Run
+from ragauge.verbs.option_specs import OptionSpec, StoredRun, with_options
+from ragauge.verbs.option_specs import Store as StoreOption
 from ragauge.verbs.sources import LATEST, HasRun, find_run, resolve_store_url
 
 if TYPE_CHECKING:
@@ -66,6 +69,14 @@ def find_default_name() -> str:
     return branch or DEFAULT_BASELINE
 
 
+@with_options(
+    run=StoredRun,
+    name=Annotated[str, OptionSpec("Name of the baseline; default: git's current branch, or main.")],
+    branch=Annotated[str, OptionSpec("Branch of the run; default: git's current one.")],
+    tag=Annotated[str, OptionSpec("A tag such as v1.2; --baseline v1.2 then finds the run.")],
+    note=Annotated[str, OptionSpec("The reason, in your own words.")],
+    store=StoreOption,
+)
 def set_baseline(
     run: Any = LATEST, *, name: str = "", branch: str = "", tag: str = "", note: str = "", store: str | None = None
 ) -> dict[str, Any]:
@@ -111,6 +122,17 @@ def set_baseline(
     return _build_row(saved) | {"before": previous.run_id if previous is not None else ""}
 
 
+def describe_baseline(row: dict[str, Any], _: object) -> str:
+    """What `ragauge baseline set` prints."""
+    moved = {"": "", row["run_id"]: " (unchanged)"}.get(row["before"], f" (previously: run {row['before']})")
+    after = format_command("report", "latest", "--baseline", row["name"])
+    return (
+        f"baseline {row['name']} is run {row['run']} ({row['run_id']}){moved}\n"
+        f"After the next run, compare it with: {after}"
+    )
+
+
+@with_options(name=Annotated[str, OptionSpec("Name of the baseline.", argument=True)], store=StoreOption)
 def remove_baseline(name: str, *, store: str | None = None) -> dict[str, Any]:
     """Lets a name mean nothing from now on; the run and the name's history stay. Returns what it meant.
 
@@ -129,6 +151,18 @@ def list_baseline_names(run: HasRun, store: str | None = None) -> list[str]:
     return [line["name"] for line in baselines(store=store) if line["run_id"] == run.run.run_id]
 
 
+def describe_removal(row: dict[str, Any], given: Mapping[str, Any]) -> str:
+    """What `ragauge baseline remove` prints."""
+    return f"{given['name']} is no longer a baseline; run {row['run']} ({row['run_id']}) is kept"
+
+
+@with_options(
+    name=Annotated[str, OptionSpec("One baseline; all if omitted.", argument=True)],
+    branch=Annotated[str, OptionSpec("Only baselines of this branch.")],
+    tag=Annotated[str, OptionSpec("Only baselines with this tag.")],
+    history=Annotated[bool, OptionSpec("Earlier runs of each name, newest first.")],
+    store=StoreOption,
+)
 def baselines(
     *, name: str = "", branch: str = "", tag: str = "", history: bool = False, store: str | None = None
 ) -> list[dict[str, Any]]:
@@ -149,7 +183,7 @@ def baselines(
     return [_build_row(line) for line in lines if all(not v or getattr(line, k) == v for k, v in conditions.items())]
 
 
-def build_baselines_table(rows: Sequence[dict[str, Any]]) -> RenderableType:
+def build_baselines_table(rows: Sequence[dict[str, Any]], _: object = None) -> RenderableType:
     """The list for a terminal."""
     from ragauge.rendering.sections import ReportColumn, ReportSection, ReportTable
     from ragauge.rendering.words import to_line

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ragauge.comparison.history.tables import SETS_NOTE, build_sections, build_trend_figure
 from ragauge.comparison.history.verb import EvaluationLog, log
-from ragauge.dashboard.site import Site, parse_options
+from ragauge.dashboard.site import Address, Site, parse_options
 from ragauge.rendering.lists import ServedLinks
 from ragauge.rendering.writers.html import render_sections
 
@@ -72,3 +72,6 @@ def build_page(site: Site, params: QueryParams) -> HistoryPage:
         store=site.store,
     )
     return HistoryPage(site, evaluation_log, options)
+
+
+ADDRESSES = (Address("/history", build_page, "A metric over all runs of a set."),)

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, NamedTuple
 
 from ragauge.core.errors import UnknownName, UsageError
 from ragauge.core.response import Run
 from ragauge.core.verdict import NOT_COUNTED, VerdictCounts
 from ragauge.verbs.columns import renew_means
 from ragauge.verbs.judge_lookup import build_unknown_judge_error, match_judges
-from ragauge.verbs.option_specs import expand_options
+from ragauge.verbs.option_specs import OptionSpec, StoredRun, expand_options, with_options
+from ragauge.verbs.option_specs import Store as StoreOption
 from ragauge.verbs.options import LogOptions
 from ragauge.verbs.result_base import ShownResult
 from ragauge.verbs.sources import HasRun, find_run, load_store_metrics, parse_names, resolve_store_url
@@ -102,6 +103,17 @@ def log(options: LogOptions) -> EvaluationLog:
     return EvaluationLog(history)
 
 
+def describe_note(saved: Mapping[str, Any], _: object) -> str:
+    """What `ragauge runs note` prints."""
+    name = f"{saved['name']} ({saved['run_id']})"
+    return f"note on {name}: {saved['note']}" if saved["note"] else f"removed the note on {name}"
+
+
+@with_options(
+    run=StoredRun,
+    text=Annotated[str, OptionSpec("The note; an empty note removes it.", argument=True)],
+    store=StoreOption,
+)
 def note(run: Any, text: str, *, store: str | None = None) -> dict[str, Any]:
     """Writes a note about a run into the log, in place of an earlier one; an empty text removes it.
 

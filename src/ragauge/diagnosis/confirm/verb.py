@@ -17,6 +17,8 @@ from ragauge.verbs.option_specs import expand_options
 from ragauge.verbs.sources import HasRun, find_run, resolve_store_url
 
 if TYPE_CHECKING:
+    from rich.console import RenderableType
+
     from ragauge.core.example import Example
     from ragauge.core.response import Passage
     from ragauge.diagnosis.causes.cause_context import CauseContext
@@ -45,6 +47,17 @@ class Confirmation:
 
         values: dict[str, Any] = encode(self)
         return values
+
+
+def render(confirmation: Confirmation, _: object) -> RenderableType:
+    """What `ragauge confirm` prints."""
+    from ragauge.diagnosis.confirm.tables import build_sections
+    from ragauge.rendering.writers.terminal import render_terminal
+
+    made = confirmation
+    return render_terminal(
+        build_sections(made.run, made.answers, made.judge_id, made.causes, made.outcomes, made.asked)
+    )
 
 
 class _ConfirmPlan(NamedTuple):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ragauge.core.errors import UnknownName
 from ragauge.core.messages import format_command, format_count
-from ragauge.dashboard.site import AddressMoved, NoSuchPage, Site, parse_number, parse_options
+from ragauge.dashboard.site import Address, AddressMoved, NoSuchPage, Site, parse_number, parse_options
 from ragauge.diagnosis.examples.example_views import ExamplePageOptions, ExamplePosition, ListedExamples
 from ragauge.diagnosis.explain import tables as explain
 from ragauge.evaluation.runs.verb import OpenRun
@@ -269,3 +269,16 @@ def build_example_page(site: Site, params: QueryParams, run: str, query_id: str)
         opened_run.replies(view),
         added,
     )
+
+
+ADDRESSES = (
+    Address(
+        "/runs/{run}/examples", build_page, "The examples of a run, sorted, filtered and paginated.", table=build_table
+    ),
+    Address(
+        "/runs/{run}/examples/{query_id:text}",
+        build_example_page,
+        "One example, with the computation of every score.",
+        "explained_example",
+    ),
+)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ragauge.core.errors import UsageError
-from ragauge.dashboard.site import NoSuchPage, Site, parse_options
+from ragauge.dashboard.site import Address, NoSuchPage, Site, parse_options
 from ragauge.evaluation.metric_list import verb as catalogue
 
 if TYPE_CHECKING:
@@ -65,3 +65,9 @@ def build_metric_page(site: Site, params: QueryParams, metric: str) -> MetricPag
         return MetricPage(site, catalogue.describe_metric(metric), catalogue.parse_definition(metric))
     except UsageError as error:
         raise NoSuchPage(str(error)) from error
+
+
+ADDRESSES = (
+    Address("/glossary", build_page, "All metrics."),
+    Address("/glossary/{metric}", build_metric_page, "One metric: formula, undefined cases, source."),
+)

@@ -1,8 +1,8 @@
-"""`ragauge runs list`, `tag`, `untag` and `export`, and `ragauge show`: what is in the store."""
+"""`ragauge show` and `ragauge runs export`, and the table of `ragauge runs list`."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -13,60 +13,26 @@ from ragauge.core.messages import format_count
 from ragauge.verbs import command_options as options
 from ragauge.verbs.command_output import show as shown
 from ragauge.verbs.command_output import show_json
-from ragauge.verbs.options import RunsOptions, ShowOptions
+from ragauge.verbs.options import ShowOptions
 
 if TYPE_CHECKING:
+    from rich.console import RenderableType
+
     from ragauge.evaluation.runs.verb import OpenRun
 
-TaggedRun = Annotated[str, typer.Argument(help="A stored run: id, name or latest.")]
-Tags = Annotated[list[str], typer.Argument(metavar="NAME...", help="One or more tags, such as release.")]
 
-
-@options.spread_options
-def list_runs(command_options: RunsOptions, as_json: options.Json = False) -> None:
-    """List the stored runs, newest first; those of a study under --study."""
+def build_list(rows: Sequence[Any], given: Mapping[str, Any]) -> RenderableType:
+    """The table that `ragauge runs list` prints."""
     from ragauge.evaluation.runs.run_rows import build_runs_table
-    from ragauge.evaluation.runs.verb import runs
     from ragauge.studies.verb import list_stored_studies
 
-    rows = runs(**vars(command_options))
-    if as_json:
-        from ragauge.rendering.json_forms import encode
-
-        show_json(encode(rows))
-        return
-    others = [] if rows else [study["name"] for study in list_stored_studies(store=command_options.store)]
-    shown(build_runs_table(rows, study=command_options.study, studies=others))
-
-
-def tag(run: TaggedRun, names: Tags, store: options.Store = "", as_json: options.Json = False) -> None:
-    """Give a run tags, by which lists are filtered: ragauge runs --filter tag=release."""
-    from ragauge.evaluation.runs.tags import tag_run
-
-    _print_tags(tag_run(run, *names, store=store or None), as_json=as_json)
-
-
-def untag(run: TaggedRun, names: Tags, store: options.Store = "", as_json: options.Json = False) -> None:
-    """Take tags away from a run."""
-    from ragauge.evaluation.runs.tags import untag_run
-
-    _print_tags(untag_run(run, *names, store=store or None), as_json=as_json)
-
-
-def _print_tags(row: dict[str, Any], *, as_json: bool) -> None:
-    if as_json:
-        show_json(row)
-        return
-    shown(
-        f"{row['name']} ({row['run_id']}) is tagged: {', '.join(row['tags'])}"
-        if row["tags"]
-        else f"{row['name']} ({row['run_id']}) has no tag now"
-    )
+    others = [] if rows else [study["name"] for study in list_stored_studies(store=given.get("store"))]
+    return build_runs_table(rows, study=given.get("study", ""), studies=others)
 
 
 @options.spread_options
 def show(command_options: ShowOptions, as_json: options.Json = False) -> None:
-    """Show a run, one example with its claims and their evidence, or how the answers use the ranking."""
+    """Shows a run, one example or one view of it."""
     from ragauge.evaluation.runs.verb import open_run
 
     as_data, as_text = _build_view(open_run(command_options.run, store=command_options.store), command_options)
@@ -108,7 +74,7 @@ def export(
     store: options.Store = "",
     as_json: options.Json = False,
 ) -> None:
-    """Write a run's responses (answers.jsonl) or its scores (scores.jsonl, with verdicts; .csv, .parquet)."""
+    """Writes a run's responses or its scores."""
     from ragauge.evaluation.export.exports import derive_content
     from ragauge.evaluation.runs.verb import open_run
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ragauge.comparison.baselines.verb import baselines
 from ragauge.core.errors import RagaugeError
-from ragauge.dashboard.site import Site, parse_options
+from ragauge.dashboard.site import Address, Site, parse_options
 from ragauge.evaluation.overview.verb import StoreOverview, add_verdicts, build_overview
 from ragauge.evaluation.runs.run_rows import RunRow
 from ragauge.evaluation.runs.verb import runs
@@ -144,3 +144,9 @@ def build_overview_page(site: Site, params: QueryParams) -> OverviewPage:
     """The first page."""
     parse_options(params, ())
     return OverviewPage(site, build_overview(store=site.store))
+
+
+ADDRESSES = (
+    Address("/", build_overview_page, "The newest run of each set, and runs in flight."),
+    Address("/runs", build_page, "All runs, newest first.", table=build_table),
+)

@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Annotated, Any
 
 from ragauge.comparison.baselines.verb import resolve_run
 from ragauge.core.errors import UsageError
+from ragauge.verbs.option_specs import OptionSpec, Store, StoredRun, with_options
 from ragauge.verbs.sources import resolve_store_url
 
 MAX_TAG_CHARS = 60  # characters of a tag
 
 
+Tags = Annotated[
+    list[str], OptionSpec("One or more tags, such as release.", kind=list[str], argument=True, metavar="NAME...")
+]
+
+
+@with_options(run=StoredRun, tags=Tags, store=Store)
 def tag_run(run: Any, *tags: str, store: str | None = None) -> dict[str, Any]:
     """Gives a stored run tags, beside those that it has.
 
@@ -30,6 +37,7 @@ def tag_run(run: Any, *tags: str, store: str | None = None) -> dict[str, Any]:
     return _change_tags(run, tags, store, away=False)
 
 
+@with_options(run=StoredRun, tags=Tags, store=Store)
 def untag_run(run: Any, *tags: str, store: str | None = None) -> dict[str, Any]:
     """Takes tags away from a stored run; arguments and result are those of `tag_run`.
 
@@ -38,6 +46,12 @@ def untag_run(run: Any, *tags: str, store: str | None = None) -> dict[str, Any]:
         UsageError: no tag.
     """
     return _change_tags(run, tags, store, away=True)
+
+
+def describe_tags(row: dict[str, Any], _: object) -> str:
+    """What `ragauge runs tag` and `untag` print."""
+    named = f"{row['name']} ({row['run_id']})"
+    return f"{named} is tagged: {', '.join(row['tags'])}" if row["tags"] else f"{named} has no tag now"
 
 
 def _change_tags(run: Any, tags: Sequence[str], store: str | None, *, away: bool) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from ragauge.comparison.history.tables import build_change_sections
 from ragauge.comparison.tables.words import describe_against_baseline
 from ragauge.core.errors import UnknownName, UsageError
 from ragauge.core.messages import format_count
-from ragauge.dashboard.site import Site, parse_options
+from ragauge.dashboard.site import Address, Site, parse_options
 from ragauge.evaluation.overview.verb import compare_with_default
 from ragauge.evaluation.runs.run_rows import RunProgress, RunRow
 from ragauge.evaluation.runs.verb import OpenRun
@@ -181,3 +181,9 @@ def build_page(site: Site, params: QueryParams, run: str) -> ReportPage | FactsP
             raise
         return FactsPage(site, opened_run, str(error), done_text)
     return ReportPage(site, opened_run, comparison.shown, comparison.why, options, comparison.row, done_text)
+
+
+ADDRESSES = (
+    Address("/runs/{run}", build_page, "One run: verdict, what to do, scores.", "scorecard"),
+    Address("/runs/{run}/state", build_state_page, "Progress of a run."),
+)

@@ -7,7 +7,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ragauge.core.messages import format_count
 from ragauge.labels.check.verb import load_rows
+from ragauge.verbs.command_output import describe_expected_calls
 from ragauge.verbs.coroutines import make_sync
 from ragauge.verbs.evaluate_options import CalibrateJudgeOptions
 from ragauge.verbs.files import validate_report_path, write_text
@@ -26,6 +28,11 @@ class CalibrationResult(ValueResult, PageResult):
 
     _what = "calibration of a judge"
     data: JudgeCalibration
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """The file of the calibrated judge."""
+        return (self.data.path,)
 
     @property
     def judge(self) -> str:
@@ -103,6 +110,12 @@ async def calibrate_from_labels(options: CalibrateJudgeOptions) -> CalibrationRe
         run = opened_store.runs.find(source.run_id).name if source.run_id else ""
     write_text(path, file.text())
     return CalibrationResult(replace(calibration, path=str(path), run=run))
+
+
+def describe_estimate(planned: dict[str, Any]) -> str:
+    """What `judge calibrate --dry-run` prints."""
+    labeled = f"{planned['rows']:,} rows, {format_count(planned['parts'], 'labeled part')}"
+    return f"{labeled}: {describe_expected_calls(planned)}"
 
 
 def estimate_calibration(options: CalibrateJudgeOptions) -> dict[str, Any]:

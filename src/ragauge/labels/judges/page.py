@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from ragauge.dashboard.site import ListPage, Site, Table, parse_options, require_known
+from ragauge.dashboard.site import Address, ListPage, Site, Table, parse_options, require_known
 from ragauge.evaluation.scorecard.html import build_sections_context
 from ragauge.labels.judges.judge_inventory_tables import build_list_sections, build_trust_sections, format_name
 from ragauge.labels.judges.verb import build_judge_trust, list_judges
@@ -79,3 +79,11 @@ def build_checks_table(site: Site, params: QueryParams, judge: str) -> Table:
             figure = row.pop(name)
             row[name] = figure["value"] if isinstance(figure, dict) else figure
     return list(dict.fromkeys(name for row in rows for name in row)), rows
+
+
+ADDRESSES = (
+    Address("/judges", build_page, "All judges, each with its last check.", table=build_table),
+    Address(
+        "/judges/{judge:text}", build_judge_page, "One judge: its error, checks and runs.", table=build_checks_table
+    ),
+)

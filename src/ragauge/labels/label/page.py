@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from ragauge.core.errors import UnknownName, UsageError
 from ragauge.core.identity import hash_json
 from ragauge.core.label import ADJUDICATOR, LabelTask, format_part
-from ragauge.dashboard.site import NoSuchPage, Site, parse_number, parse_options
+from ragauge.dashboard.site import Address, NoSuchPage, Site, parse_number, parse_options
 from ragauge.labels.check import tables as judge_check
 from ragauge.labels.label.draw_tables import build_agreement_sections, build_draw_sections, describe_question
 from ragauge.labels.label.label_session import (
@@ -261,3 +261,9 @@ def render_label_page(tasks: Sequence[LabelTask], asking: LabelQuestion, *, adju
 
 def _hash_source(text: str) -> str:
     return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+
+
+ADDRESSES = (
+    Address("/label", build_page, "The draws to label, or one answer of a draw for one annotator."),
+    Address("/label/agreement", build_agreement_page, "Agreement of judges with human labels."),
+)

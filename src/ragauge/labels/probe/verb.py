@@ -7,6 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from ragauge.core.errors import UnknownName, UsageError
+from ragauge.core.messages import format_count
+from ragauge.verbs.command_output import describe_expected_calls
 from ragauge.verbs.coroutines import make_sync
 from ragauge.verbs.evaluate_options import ProbeOptions
 from ragauge.verbs.option_specs import expand_options
@@ -40,6 +42,11 @@ class ProbeResult(PageResult):
     @property
     def _value(self) -> JudgeProbes:
         return self.probed
+
+    @property
+    def stopped(self) -> str:
+        """Why probing ended early; "" where it did not."""
+        return self.probed.stopped
 
     @property
     def findings(self) -> Mapping[str, ProbeFinding]:
@@ -114,6 +121,13 @@ def _build_probed_judge(options: ProbeOptions) -> Judge:
     if spec == "none" or spec.partition(":")[0] == "people":
         raise UsageError(f"--judge {spec}: only a judge of any text can be probed. Use local or openai:MODEL.")
     return build_judge(spec)
+
+
+def describe_estimate(planned: dict[str, Any]) -> str:
+    """What `judge probe --dry-run` prints."""
+    counts = f"{format_count(planned['examples'], 'example')}, {format_count(planned['pairs'], 'pair')} of answers"
+    lines = [f"{counts}: {describe_expected_calls(planned)}", f"probes: {', '.join(planned['probes'])}"]
+    return "\n".join(lines + [f"not probed: {name}: {reason}" for name, reason in planned["left_out"].items()])
 
 
 def estimate_probes(options: ProbeOptions) -> dict[str, Any]:

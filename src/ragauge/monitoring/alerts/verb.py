@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from heapq import merge
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 from ragauge.core.errors import UnknownName, UsageError
 from ragauge.monitoring.replay.verb import (
@@ -18,6 +18,8 @@ from ragauge.monitoring.replay.verb import (
     read_section,
     require_monitor,
 )
+from ragauge.verbs.option_specs import OptionSpec, with_options
+from ragauge.verbs.option_specs import Store as StoreOption
 from ragauge.verbs.result_base import ValueResult
 from ragauge.verbs.sources import resolve_store_url
 
@@ -277,6 +279,22 @@ def _find_monitor(alert: Alert, config: Path | None) -> MonitorSpec | None:
     )
 
 
+def describe_resolution(resolved: ResolvedAlert, _: object) -> str:
+    """What `ragauge monitor resolve` prints."""
+    from ragauge.monitoring.alerts.alert_coverage import format_headline
+
+    share = f"{resolved.precision:.0%} of {resolved.resolved:,} reviewed alerts count as true alarms"
+    until = (
+        ", including this one unless you mark it with --as false_alarm" if resolved.resolution == "acknowledged" else ""
+    )
+    return f"{resolved.resolution.replace('_', ' ')}: {format_headline(resolved.alert)}\n{share}{until}"
+
+
+@with_options(
+    alert_id=Annotated[str, OptionSpec("Alert ID or the start of it.", argument=True, metavar="ALERT")],
+    resolution=Annotated[str, OptionSpec("acknowledged or false_alarm.", "--as")],
+    store=StoreOption,
+)
 def resolve_alert(alert_id: str, *, resolution: str = "acknowledged", store: str | None = None) -> ResolvedAlert:
     """Says of an alert that somebody knows of it, or that it was a false alarm; the last word counts.
 

@@ -7,10 +7,12 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 from ragauge.core.errors import UnknownName, UsageError
 from ragauge.scores.results.monitoring import JobLine, TraceList, TraceRow, TraceStory, TrafficDay, TrafficStatus
+from ragauge.verbs.option_specs import OptionSpec, with_options
+from ragauge.verbs.option_specs import Store as StoreOption
 from ragauge.verbs.result_base import ValueResult
 from ragauge.verbs.sources import resolve_store_url
 
@@ -28,6 +30,9 @@ MAX_JOBS_PER_SCHEDULE = 3  # occurrences of each schedule
 RUNNING_CONFIG_JOB = (
     "configuration that runs"  # what a server was started with is kept under it, as a job that was noted
 )
+
+
+Config = Annotated[Path | None, OptionSpec("File with the monitor section; default ragauge.yaml.", kind=Path | None)]
 
 
 class TraceResult(ValueResult):
@@ -63,6 +68,10 @@ class TraceListResult(ValueResult):
         return build_list_sections(self.data)
 
 
+@with_options(
+    trace_id=Annotated[str, OptionSpec("A trace ID or a captured query_id.", argument=True, metavar="ID")],
+    store=StoreOption,
+)
 def find_trace(trace_id: str, *, store: str | None = None) -> TraceResult:
     """What became of a trace: scored, or why not.
 
@@ -132,6 +141,11 @@ def _find_unique_trace(store: Store, *beginnings: str) -> str | None:
     return None
 
 
+@with_options(
+    outcome=Annotated[str, OptionSpec("Only traces with this outcome, such as failed.")],
+    limit=Annotated[int, OptionSpec("Maximum number of traces.")],
+    store=StoreOption,
+)
 def list_traces(*, outcome: str = "", limit: int = 20, store: str | None = None) -> TraceListResult:
     """The newest traces, and what became of each.
 
@@ -232,6 +246,7 @@ class MonitorStatusResult(ValueResult):
         yield from build_monitor_sections(self.data.monitors)
 
 
+@with_options(config=Config, store=StoreOption)
 def build_monitor_status(*, config: Path | None = None, store: str | None = None) -> MonitorStatusResult:
     """What came in and what became of it, where monitors stand, and who shares the false alarms.
 

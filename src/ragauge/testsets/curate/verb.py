@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from ragauge.core.errors import UnknownName, UsageError
 from ragauge.evaluation.runs.verb import runs
 from ragauge.testsets.curate.compute import SetCounts, SetRun, SetVersion, StoredSet
 from ragauge.testsets.options import ExportSetOptions, MarkSetOptions, SetStatsOptions
 from ragauge.testsets.stats.verb import compute_run_reach
-from ragauge.verbs.option_specs import expand_options
+from ragauge.verbs.option_specs import OptionSpec, expand_options, with_options
 from ragauge.verbs.result_base import ValueResult
 from ragauge.verbs.sources import parse_names, resolve_store_url
 
@@ -67,6 +67,10 @@ def mark_set(options: MarkSetOptions) -> int:
     return n
 
 
+@with_options(
+    old=Annotated[Path, OptionSpec("The older set, in any format that evaluate reads.", argument=True)],
+    new=Annotated[Path, OptionSpec("The newer set.", argument=True)],
+)
 def diff_sets(old: Any, new: Any) -> SetDiff:
     """What was added, removed and changed between two versions of a set, by field.
 

@@ -8,7 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ragauge.core.errors import UsageError
+from ragauge.core.messages import format_count
 from ragauge.testsets.options import GenerateSetOptions
+from ragauge.verbs.command_output import describe_expected_calls
 from ragauge.verbs.option_specs import expand_options
 from ragauge.verbs.result_base import ShownResult
 from ragauge.verbs.sources import format_source
@@ -105,6 +107,11 @@ def generate_set(options: GenerateSetOptions) -> GeneratedSetResult:
         make_folder(path)
         SetFile(path.stem, generated_set.lines).write(path)
     return GeneratedSetResult(generated_set, path, format_source(options.corpus, CORPUS_PLACEHOLDER))
+
+
+def describe_estimate(planned: dict[str, Any]) -> str:
+    """What `testset generate --dry-run` prints."""
+    return f"{format_count(planned['questions'], 'question')}: {describe_expected_calls(planned)}"
 
 
 def estimate_set(options: GenerateSetOptions) -> dict[str, Any]:
