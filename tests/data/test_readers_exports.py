@@ -16,8 +16,8 @@ import pytest
 from ragauge.core.errors import DataError
 from ragauge.core.response import Record
 from ragauge.readers import tabular
+from ragauge.readers.aliases import find_nearest_field
 from ragauge.readers.source import read_source
-from ragauge.readers.unread_columns import find_nearest_field
 from ragauge.verbs.command_options import parse_mapping
 
 File = Callable[..., str]

@@ -1,51 +1,30 @@
-"""The fields of one record, and what the tools that people come from call them."""
+"""The fields of one record, what the tools that people come from call them, and hints about columns that nothing reads.
+
+The names stand in `columns.toml`.
+"""
 
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import lru_cache
+from pathlib import Path
+from typing import Any
 
 from ragauge.core.errors import UnknownName
 
-EXAMPLE_FIELDS: Mapping[str, str] = {
-    "query_id": "unique id within the set; derived from the query if absent",
-    "query": "the question",
-    "history": "earlier turns: [{role, text}]",
-    "reference_answer": "an accepted answer",
-    "references": "all accepted answers, the main one first",
-    "reference_claims": "facts of the reference, one statement each",
-    "aspects": "what a complete answer must address",
-    "criteria": "pass or fail statements about a good answer",
-    "relevant": "judged documents: {doc_id: grade}, [doc_id], [{doc_ids, grade}], or [[doc_id, doc_id]] for groups",
-    "relevant_chunks": "judged chunks by passage_id, in the same forms; read in addition to relevant, for unit=chunk",
-    "relevant_texts": "texts of the relevant passages, if they have no ids",
-    "gold_spans": "where the evidence is: [{doc_id, start, end}]",
-    "answerable": "whether the corpus has the answer; by default no if all references decline, yes if any does not",
-    "segments": "column -> value, for reports per segment",
-    "tags": "such as golden or regression",
-    "cluster": "examples that share a value are not independent",
-}
-RESPONSE_FIELDS: Mapping[str, str] = {
-    "repeat": "which of the system's answers to the question this is, from 0",
-    "passages": "what the generator saw, in order: texts, or [{doc_id, passage_id, text, score, ...}]",
-    "retrieved_ids": "doc_ids of the passages, in the same order",
-    "candidates": "the longer ranking before rerank, filter or truncation; same form as passages",
-    "answer": "the system's answer",
-    "citations": "[{start, end, doc_id}] by character of the answer, or [doc_id] for the whole answer",
-    "latency_ms": "milliseconds: {stage: number}, or one number for the total",
-    "latency_s": "the total in seconds",
-    "tokens": "{kind: number}, such as input and output, or one number for the total",
-    "cost": "in US dollars",
-    "outcome": "the outcome in production: {solved: true}",
-    "weight": "how many real requests a sampled one represents",
-    "missing": "field -> why it was not recorded",
-    "origin": "how it was made: {model, prompt, embedder, index, k, version}",
-    "error": "why the system failed",
-}
+COLUMNS = tomllib.loads(Path(__file__).with_name("columns.toml").read_text(encoding="utf-8"))
+EXAMPLE_FIELDS: Mapping[str, str] = COLUMNS["fields"]["example"]
+RESPONSE_FIELDS: Mapping[str, str] = COLUMNS["fields"]["response"]
 FIELDS: Mapping[str, str] = {**EXAMPLE_FIELDS, **RESPONSE_FIELDS}
+# tool -> its name for a field -> ours
+TOOLS: Mapping[str, Mapping[str, str]] = {
+    tool: {theirs: ours for ours, names in fields.items() for theirs in names.split()}
+    for tool, fields in COLUMNS["tools"].items()
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,123 +39,10 @@ class Alias:
 
 
 DEEPEVAL = frozenset({"actual_output", "expected_output", "retrieval_context", "turns"})
-TOOLS: Mapping[str, Mapping[str, str]] = {
-    "ragas (before 0.2)": {
-        "question": "query",
-        "contexts": "passages",
-        "answer": "answer",
-        "ground_truth": "reference_answer",
-        "ground_truths": "references",
-    },
-    "ragas": {
-        "user_input": "query",
-        "retrieved_contexts": "passages",
-        "retrieved_context_ids": "retrieved_ids",
-        "response": "answer",
-        "reference": "reference_answer",
-        "reference_contexts": "relevant_texts",
-        "reference_context_ids": "relevant",
-    },
-    "deepeval": {
-        "input": "query",
-        "actual_output": "answer",
-        "expected_output": "reference_answer",
-        "retrieval_context": "passages",
-        "context": "relevant_texts",
-        "completion_time": "latency_s",
-        "token_cost": "cost",
-    },
-    "RAGChecker": {
-        "query_id": "query_id",
-        "query": "query",
-        "gt_answer": "reference_answer",
-        "response": "answer",
-        "retrieved_context": "passages",
-        "gt_answer_claims": "reference_claims",
-    },
-    "MLflow": {
-        "request_id": "query_id",
-        "request": "query",
-        "response": "answer",
-        "expected_response": "reference_answer",
-        "retrieved_context": "passages",
-        "expected_retrieved_context": "relevant",
-        "expected_facts": "reference_claims",
-        "guidelines": "criteria",
-    },
-    "AutoRAG": {
-        "qid": "query_id",
-        "query": "query",
-        "generation_gt": "references",
-        "retrieval_gt": "relevant",
-        "retrieved_contents": "passages",
-        "generated_texts": "answer",
-    },
-    "other names": {
-        "id": "query_id",
-        "_id": "query_id",
-        "custom_id": "query_id",
-        "question_id": "query_id",
-        "uid": "query_id",
-        "example_id": "query_id",
-        "user_query": "query",
-        "user_question": "query",
-        "prompt": "query",
-        "output": "answer",
-        "passage": "passages",
-        "documents": "passages",
-        "retrieved_documents": "passages",
-        "context": "passages",
-        "expected_answer": "reference_answer",
-        "ideal": "reference_answer",
-        "ideal_answer": "reference_answer",
-        "gold_answer": "reference_answer",
-        "golden_answer": "reference_answer",
-        "correct_answer": "reference_answer",
-        "chat_history": "history",
-        "conversation_id": "cluster",
-        "session_id": "cluster",
-        "thread_id": "cluster",
-        "chat_id": "cluster",
-        "qrels": "relevant",
-        "relevant_doc_ids": "relevant",
-        "relevant_ids": "relevant",
-        "relevant_documents": "relevant",
-        "gold_doc_ids": "relevant",
-        "expected_doc_ids": "relevant",
-        "ground_truth_doc_ids": "relevant",
-        "relevant_chunk_ids": "relevant_chunks",
-        "gold_chunk_ids": "relevant_chunks",
-        "expected_chunk_ids": "relevant_chunks",
-        "retrieved_doc_ids": "retrieved_ids",
-        "retrieved_chunks": "passages",
-        "retrieved_chunk_ids": "retrieved_ids",
-        "source_documents": "passages",
-        "source_nodes": "passages",
-        "result": "answer",
-        "generated_answer": "answer",
-        "llm_answer": "answer",
-        "llm_response": "answer",
-        "model_response": "answer",
-        "model_output": "answer",
-        "predicted_answer": "answer",
-        "prediction": "answer",
-        "model_answer": "answer",
-    },
-}
 CHAT = "messages"
 AMBIGUOUS_ANSWER = "model_answer"  # the system's answer in one file, the ideal one in another
-SYSTEM_ANSWER_NAMES = frozenset(
-    {  # nothing but what the system wrote, whatever a column called answer holds
-        "generated_answer",
-        "llm_answer",
-        "llm_response",
-        "model_response",
-        "model_output",
-        "predicted_answer",
-        "prediction",
-    }
-)
+# nothing but what the system wrote, whatever a column called answer holds
+SYSTEM_ANSWER_NAMES = frozenset(COLUMNS["columns"]["written"]["answer"].split())
 DOCUMENTS = frozenset({"documents", "context"})  # which a set may call its own
 REFERENCES = ("reference_answer", "references")
 REQUIRED_COLUMNS = {
@@ -315,16 +181,48 @@ def list_set_notices(plans: Collection[RowPlan]) -> Iterator[str]:
         )
 
 
-def check_mapping(mapped: Mapping[str, str]) -> None:
-    """Refuses a mapping onto a field that does not exist."""
+def check_mapping(
+    mapped: Mapping[str, str], fields: Mapping[str, Any] = FIELDS, example: str = "query=question"
+) -> None:
+    """Refuses a mapping onto a field that does not exist.
+
+    Args:
+        mapped: our field -> the source's column.
+        fields: that there are.
+        example: of a mapping, for the hint.
+
+    Raises:
+        UnknownName: the field, with the nearest.
+    """
     for field in mapped:
-        if field not in FIELDS:
-            raise UnknownName("field", field, FIELDS, "Write FIELD=COLUMN, such as query=question.")
+        if field not in fields:
+            raise UnknownName("field", field, fields, f"Write FIELD=COLUMN, such as {example}.")
 
 
 def list_field_names(field: str) -> list[str]:
     """Every name that is read as the field, ours first."""
     return [field, *dict.fromkeys(alias.theirs for alias in ALIASES if alias.ours == field)]
+
+
+def read_label_columns(kind: str) -> dict[str, tuple[str, ...]]:
+    """Our field -> every name that rows of people's labels have for it, ours first.
+
+    Args:
+        kind: of rows: labels, pairs or grades.
+
+    >>> read_label_columns("pairs")["answers"]
+    ('answers', 'outputs')
+    """
+    return {ours: (*list_field_names(ours), *names.split()) for ours, names in COLUMNS["columns"][kind].items()}
+
+
+def read_label_words(question: str) -> dict[str, str]:
+    """Word -> the value that it stands for, of what people answer to a question of labels.
+
+    >>> read_label_words("refuse")["true"]
+    'yes'
+    """
+    return {word: value for value, words in COLUMNS["words"][question].items() for word in words.split()}
 
 
 def list_unconditional_names(field: str) -> list[str]:
@@ -342,3 +240,67 @@ def find_nearest_column(field: str, columns: Iterable[str], min_similarity: floa
     names = list_field_names(field)
     best = max(((compute_similarity(column, names), column) for column in columns), default=(0.0, ""))
     return best[1] if best[0] >= min_similarity else ""
+
+
+# fields that say what is right
+LABELS = (*REFERENCES, "reference_claims", "relevant", "relevant_chunks", "relevant_texts", "gold_spans")
+# how names of labels begin, such as expected and gold, and those of responses do not
+LABEL_NAME_PREFIXES = frozenset(
+    to_snake_case(name).partition("_")[0] for field in LABELS for name in list_field_names(field)
+) - frozenset(to_snake_case(name).partition("_")[0] for field in RESPONSE_FIELDS for name in list_field_names(field))
+
+
+IDS = ("_id", "_ids")  # a column of ids holds no texts
+
+
+def find_nearest_field(column: str, min_similarity: float = 0.75) -> str:
+    """The field whose name looks most like a column's; "" where none does.
+
+    What may be right is never taken for what a system returned: retrieval_gt, ground_truth_passages; and a column of
+    answers holds those that are accepted, since a system gives one.
+
+    >>> find_nearest_field("pasages"), find_nearest_field("answers"), find_nearest_field("retrieved_context_gold")
+    ('passages', 'references', '')
+    """
+    name = to_snake_case(column)
+    if name == "answers":
+        return "references"
+    fields = FIELDS if LABEL_NAME_PREFIXES.isdisjoint(name.split("_")) else LABELS
+    of_ids = name.endswith(IDS)
+    names_by_field = {
+        field: [near for near in list_unconditional_names(field) if near.endswith(IDS) or not of_ids]
+        for field in fields
+    }
+    best = max((compute_similarity(column, names), field) for field, names in names_by_field.items())
+    return best[1] if best[0] >= min_similarity else ""
+
+
+def describe_unread_columns(unread: Iterable[str], read: Mapping[str, str]) -> str:
+    """What to say of columns that nothing reads: the fields that they may be, and how to have them read.
+
+    Args:
+        unread: the columns.
+        read: our field -> the column that is read as it.
+    """
+    columns = list(unread)
+    wrote = [
+        column
+        for column in columns
+        if to_snake_case(column) in SYSTEM_ANSWER_NAMES or to_snake_case(column) == AMBIGUOUS_ANSWER
+    ]
+    nearest = {column: find_nearest_field(column) for column in columns if column not in wrote}
+    close = [f"{near}={column}" for column, near in nearest.items() if near and (near != "query" or near not in read)]
+    meant = f" (did you mean {', '.join(close)}?)" if close else ""
+    message = f"columns not read: {', '.join(columns)}{meant}. "
+    message += "--map FIELD=COLUMN reads one, --segments COLUMN reports by it, --scores COLUMN reads its numbers."
+    taken = read.get("answer", "")
+    swapped = to_snake_case(taken) == "answer" and read.keys().isdisjoint(REFERENCES)
+    for column in wrote:
+        reference_option = f" --map reference_answer={taken}" if swapped else ""
+        right = (
+            f"; if it is the reference answer: --map reference_answer={column}"
+            if to_snake_case(column) == AMBIGUOUS_ANSWER
+            else ""
+        )
+        message += f" If the system wrote {column}: --map answer={column}{reference_option}{right}."
+    return message

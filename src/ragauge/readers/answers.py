@@ -6,13 +6,12 @@ Questions with two answers each, and which of them people prefer.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, cast
 
-from ragauge.core.errors import UnknownName
 from ragauge.core.example import Example
 from ragauge.core.human_labels import AnswerPair, BetterAnswer, LabeledAnswer, LabeledPart
 from ragauge.core.values import BadValue, Notes, decode_cell, parse_answer, parse_identifier, parse_text
-from ragauge.readers.aliases import list_field_names, to_snake_case
+from ragauge.readers.aliases import check_mapping, read_label_columns, read_label_words, to_snake_case
 from ragauge.readers.label_rows import FIELDS, LabelOptions, read_labeled_answers
 from ragauge.readers.lines import Row, Rows
 from ragauge.readers.source import read_rows, read_source
@@ -53,32 +52,8 @@ def read_answers(source: Any, options: LabelOptions) -> tuple[list[LabeledAnswer
     return answers, []
 
 
-PAIR_FIELDS: Mapping[str, tuple[str, ...]] = {
-    "query": (*list_field_names("query"), "instruction"),
-    "answers": ("answers", "outputs"),
-    "answer_1": ("answer_1", "answer_a", "output_1", "response_a", "chosen"),
-    "answer_2": ("answer_2", "answer_b", "output_2", "response_b", "rejected"),
-    "better": ("better", "label", "winner", "preference"),
-    "query_id": tuple(list_field_names("query_id")),
-}
-PREFERENCE_WORDS: Mapping[str, BetterAnswer] = {
-    "1": 1,
-    "first": 1,
-    "a": 1,
-    "answer_a": 1,
-    "answer_1": 1,
-    "model_a": 1,
-    "2": 2,
-    "second": 2,
-    "b": 2,
-    "answer_b": 2,
-    "answer_2": 2,
-    "model_b": 2,
-    "0": 0,
-    "tie": 0,
-    "same": 0,
-    "both": 0,
-}
+PAIR_FIELDS: Mapping[str, tuple[str, ...]] = read_label_columns("pairs")
+PREFERENCE_WORDS = {word: cast(BetterAnswer, int(better)) for word, better in read_label_words("better").items()}
 
 
 def read_pairs(source: Any, columns: Mapping[str, str] | None = None) -> Iterator[AnswerPair]:
@@ -92,20 +67,10 @@ def read_pairs(source: Any, columns: Mapping[str, str] | None = None) -> Iterato
         DataError: a field that is missing or cannot be read, with its line.
         UnknownName: a mapping onto a field that does not exist.
     """
-    for name in columns or {}:
-        if name not in PAIR_FIELDS:
-            raise UnknownName("field", name, PAIR_FIELDS, "Write FIELD=COLUMN, such as better=winner.")
+    check_mapping(columns or {}, PAIR_FIELDS, "better=winner")
     rows = read_rows(source)
     notes = Notes(cells=rows.cells)
-    count = 0
-    for n, row in rows.rows:
-        count += 1
-        try:
-            yield _parse_pair(rows, n, row, columns or {}, notes)
-        except BadValue as bad:
-            raise rows.error(str(bad), n, bad.hint) from None
-    if not count:
-        raise rows.error("it has no rows.")
+    yield from rows.parse_all(lambda n, row: _parse_pair(rows, n, row, columns or {}, notes))
 
 
 def _parse_pair(rows: Rows, n: int, row: Row, columns: Mapping[str, str], notes: Notes) -> AnswerPair:

@@ -18,16 +18,9 @@ from ragauge.core.errors import UsageError
 from ragauge.core.messages import format_count
 from ragauge.core.values import BadValue, Notes, decode_cell
 from ragauge.readers.aliases import CHAT, FIELDS, plan_columns, to_snake_case
+from ragauge.readers.exports.mlflow import TRACE_COLUMNS
 from ragauge.readers.lines import Row
-from ragauge.readers.payloads import (
-    TRACE_COLUMNS,
-    ChatTurn,
-    get_body,
-    get_role,
-    parse_output,
-    split_turns,
-    unpack_payload,
-)
+from ragauge.readers.messages import ChatTurn, get_body, get_role, parse_output, split_turns, unpack_payload
 
 COLUMNS = (CHAT, "turns")  # whose lists of messages are chats, beside those that are read as the question
 OTHER_TOOL_COLUMNS = frozenset(

@@ -33,7 +33,7 @@ from ragauge.readers import passages as retrieved
 from ragauge.readers import relevance
 from ragauge.readers.aliases import RESPONSE_FIELDS, to_snake_case
 from ragauge.readers.lines import Row
-from ragauge.readers.payloads import ASSISTANT_ROLES, CONTENT_KEYS, SYSTEM_ROLES, USER_ROLES, get_role
+from ragauge.readers.messages import ASSISTANT_ROLES, CONTENT_KEYS, SYSTEM_ROLES, USER_ROLES, get_role
 from ragauge.text.patterns import is_no_answer
 
 FieldValues = Mapping[str, Any]  # our field -> a value that is not null

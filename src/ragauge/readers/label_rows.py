@@ -1,97 +1,36 @@
-"""Answers and claims with human labels, from any file of rows."""
+"""Answers and claims with human labels, and grades that people gave, from any file of rows."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast, get_args
 
-from ragauge.core.errors import UnknownName, find_nearest
-from ragauge.core.human_labels import HumanLabel, LabeledAnswer, LabeledPart, RecordedVerdict
+from ragauge.core.errors import find_nearest
+from ragauge.core.human_labels import GradedItem, HumanLabel, LabeledAnswer, LabeledPart, RecordedVerdict
 from ragauge.core.values import (
     BadValue,
     Notes,
     decode_cell,
     parse_answer,
     parse_identifier,
+    parse_number,
     parse_scalar,
     parse_text,
     parse_texts,
 )
 from ragauge.readers import passages as retrieved
-from ragauge.readers.aliases import list_field_names, to_snake_case
+from ragauge.readers.aliases import check_mapping, read_label_columns, read_label_words, to_snake_case
 from ragauge.readers.fields import parse_turns, parse_weight
 from ragauge.readers.lines import Row, Rows
 from ragauge.readers.source import read_rows
 
-FIELDS: Mapping[str, tuple[str, ...]] = {
-    "query": tuple(list_field_names("query")),
-    "passages": (*list_field_names("passages"), "evidence", "source"),
-    "claims": ("claims",),
-    "claim": ("claim", "statement", "hypothesis"),
-    "answer": tuple(list_field_names("answer")),
-    "label": ("label", "human_label", "gold_label", "verdict", "annotation", "attribution_label"),
-    "labels": ("labels", "annotations"),
-    "annotators": ("annotators", "annotator"),
-    "at": ("at",),
-    "query_id": tuple(list_field_names("query_id")),
-    "segments": ("segments",),
-    "weight": tuple(list_field_names("weight")),
-    "history": tuple(list_field_names("history")),
+FIELDS: Mapping[str, tuple[str, ...]] = read_label_columns("labels")
+LABEL_BY_WORD = {
+    word: cast(HumanLabel, label)
+    for word, label in read_label_words("support").items()
+    if label in get_args(HumanLabel)
 }
-WORDS: Mapping[HumanLabel, frozenset[str]] = {
-    "supported": frozenset(
-        (
-            "supported",
-            "support",
-            "supports",
-            "fully_supported",
-            "attributable",
-            "entailment",
-            "entailed",
-            "entails",
-            "faithful",
-            "grounded",
-            "consistent",
-            "true",
-            "yes",
-            "1",
-        )
-    ),
-    "contradicted": frozenset(
-        ("contradicted", "contradiction", "contradicts", "contradictory", "refuted", "refutes", "conflict")
-    ),
-    "not_in_context": frozenset(
-        (
-            "not_in_context",
-            "absent",
-            "neutral",
-            "not_enough_info",
-            "nei",
-            "unverifiable",
-            "baseless",
-            "extrapolatory",
-            "not_mentioned",
-        )
-    ),
-    "not_supported": frozenset(
-        (
-            "not_supported",
-            "unsupported",
-            "partially_supported",
-            "partial",
-            "not_attributable",
-            "unfaithful",
-            "hallucinated",
-            "hallucination",
-            "inconsistent",
-            "false",
-            "no",
-            "0",
-        )
-    ),
-}
-LABEL_BY_WORD: Mapping[str, HumanLabel] = {word: label for label, words in WORDS.items() for word in words}
 SENTENCE_ENDS = (".", "!", "?", "。", "！", "？", "…")
 MAX_SHOWN_COLUMNS = 20
 SUPPORTED_FROM_P = 0.5  # the least probability that is read as supported
@@ -124,17 +63,10 @@ def read_labeled_answers(source: Any, options: LabelOptions = LabelOptions()) ->
         DataError: a field that is missing or cannot be read, with its line and the nearest name.
         UnknownName: a mapping onto a field that does not exist.
     """
-    for name in options.columns:
-        if name not in FIELDS:
-            raise UnknownName("field", name, FIELDS, "Write FIELD=COLUMN, such as label=verdict.")
+    check_mapping(options.columns, FIELDS, "label=verdict")
     rows = read_rows(source)
     reading = _LabeledAnswerReader(rows, options, Notes(cells=rows.cells))
-    count = 0
-    for n, row in rows.rows:
-        count += 1
-        yield reading.row(n, row)
-    if not count:
-        raise rows.error("it has no rows.")
+    yield from rows.parse_all(reading.parse_row)
 
 
 class _LabeledAnswerReader:
@@ -144,14 +76,8 @@ class _LabeledAnswerReader:
         self.rows, self.options, self.notes = rows, options, notes
         self.supported = {_normalize_word(word) for word in options.supported}
 
-    def row(self, n: int, row: Row) -> LabeledAnswer:
+    def parse_row(self, n: int, row: Row) -> LabeledAnswer:
         """One row."""
-        try:
-            return self._parse_row(n, row)
-        except BadValue as bad:
-            raise self.rows.error(str(bad), n, bad.hint) from None
-
-    def _parse_row(self, n: int, row: Row) -> LabeledAnswer:
         names = self._map_columns(row)
         if "passages" not in names and self.options.texts:
             raise self._build_missing_error("passages", row, n)
@@ -381,3 +307,62 @@ def _normalize_word(value: object) -> str:
     ('not_attributable', '1', 'true')
     """
     return to_snake_case(str(value)).removesuffix(".0").strip("._")
+
+
+GRADE_FIELDS: Mapping[str, tuple[str, ...]] = read_label_columns("grades")
+
+
+@dataclass(frozen=True, slots=True)
+class GradeOptions:
+    """How a file of grades is read."""
+
+    columns: Mapping[str, str] = field(default_factory=dict)  #: our field -> the file's column.
+    verdicts: Sequence[str] = ()  #: columns with the grades of judges.
+    segments: Sequence[str] = ()  #: columns to report by.
+
+
+def read_grades(source: Any, options: GradeOptions = GradeOptions()) -> Iterator[GradedItem]:
+    """The rows of a file: a number, or a list with one an annotator, and the numbers of judges beside it.
+
+    Args:
+        source: a path or a table.
+        options: how it is read.
+
+    Raises:
+        DataError: a field that is missing or no number, with its line and the nearest name.
+        UnknownName: a mapping onto a field that does not exist.
+    """
+    check_mapping(options.columns, GRADE_FIELDS, "label=score")
+    rows = read_rows(source)
+    notes = Notes(cells=rows.cells)
+    yield from rows.parse_all(lambda n, row: _parse_graded_row(rows, n, row, options, notes))
+
+
+def _parse_graded_row(rows: Rows, n: int, row: Row, options: GradeOptions, notes: Notes) -> GradedItem:
+    taken = {*options.columns.values(), *options.verdicts, *options.segments}
+    spelled = {to_snake_case(column): column for column in row if column not in taken}
+    names = {
+        ours: options.columns.get(ours) or next((spelled[entry] for entry in theirs if entry in spelled), "")
+        for ours, theirs in GRADE_FIELDS.items()
+    }
+    required_columns = {names["label"] or "label": "--map label="}
+    required_columns |= dict.fromkeys(options.verdicts, "--verdict ") | dict.fromkeys(options.segments, "--segments ")
+    for column, option in required_columns.items():
+        if column not in row:
+            near = find_nearest(column, list(row), 1, 0.6)
+            raise rows.error(
+                f"no field {column!r} (found: {', '.join(row)}).", n, f"Use {option}{near[0] if near else 'COLUMN'}."
+            )
+    raw = decode_cell(row[names["label"]], names["label"], notes)
+    several = list(raw) if isinstance(raw, list | tuple) else [raw]
+    grades = tuple(parse_number(entry, names["label"]) for entry in several if entry is not None)
+    if not grades:
+        raise BadValue(names["label"], "a number, or a list of numbers, one per annotator", raw)
+    name, counted = names["query_id"], names["weight"]
+    return GradedItem(
+        parse_identifier(row[name], name, notes) if name in row else f"{rows.unit} {n}",
+        grades,
+        tuple(None if row[column] is None else parse_number(row[column], column) for column in options.verdicts),
+        {column: parse_scalar(row[column], column, notes) for column in options.segments if row[column] is not None},
+        parse_weight(row[counted], counted) if counted in row else 1.0,
+    )

@@ -12,9 +12,7 @@ from typing import Any
 from ragauge.core.errors import RagaugeError, find_nearest
 from ragauge.core.example import select_visible_turns
 from ragauge.core.label import (
-    NO_CLAIM,
     SCORE_PREFIX,
-    UNSURE,
     VALUES,
     VISIBLE_FIELDS,
     Label,
@@ -26,35 +24,15 @@ from ragauge.core.label import (
 )
 from ragauge.core.values import BadValue, Notes, decode_cell, parse_answer, parse_text, parse_texts
 from ragauge.readers import passages as retrieved
-from ragauge.readers.aliases import list_field_names, to_snake_case
-from ragauge.readers.label_rows import FIELDS, WORDS, LabelOptions, read_labeled_answers
+from ragauge.readers.aliases import list_field_names, read_label_words, to_snake_case
+from ragauge.readers.label_rows import FIELDS, LabelOptions, read_labeled_answers
 from ragauge.readers.lines import Row, Rows
 from ragauge.readers.source import read_rows
 
 OWN_COLUMNS = ("key", "value")
 LABEL_STUDIO_COLUMNS = ("data", "annotations")
 HEX = frozenset("0123456789abcdef")
-VALUE_BY_WORD: Mapping[str, Mapping[str, str]] = {
-    "support": {word: label for label, words in WORDS.items() for word in words}
-    | {
-        "no_claim": NO_CLAIM,
-        "nothing_to_check": NO_CLAIM,
-        "not_checkable": NO_CLAIM,
-        "unsure": UNSURE,
-        "cannot_tell": UNSURE,
-    },
-    "relevance": {
-        **dict.fromkeys(("relevant", "true", "yes", "1"), "relevant"),
-        **dict.fromkeys(("not_relevant", "irrelevant", "false", "no", "0"), "not_relevant"),
-        "unsure": UNSURE,
-    },
-    "address": {**{word: word for word in VALUES["address"]}, "cannot_tell": UNSURE},
-    "refuse": {
-        **dict.fromkeys(("yes", "true", "1"), "yes"),
-        **dict.fromkeys(("no", "false", "0"), "no"),
-        **dict.fromkeys((UNSURE, "cannot_tell"), UNSURE),
-    },
-}
+VALUE_BY_WORD = {question: read_label_words(question) for question in VALUES}
 RATE_WORDS = {"yes": "1", "true": "1", "no": "0", "false": "0"}  # words for a score that has nothing between 0 and 1
 MAX_CLOCK_AHEAD = timedelta(days=1)  # how far a clock, or an offset that was not written, may be ahead of ours
 TEXT_ROW_FIELDS: Mapping[str, tuple[str, ...]] = {  # what labels of a whole answer by its texts may have

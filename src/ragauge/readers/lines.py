@@ -11,13 +11,14 @@ import gzip
 import io
 import sys
 import zlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, cast
+from typing import IO, TYPE_CHECKING, Any, Protocol, TypeVar, cast
 
 from ragauge.core.errors import DataError
 from ragauge.core.origin import build_install_command
+from ragauge.core.values import BadValue, Notes
 
 if TYPE_CHECKING:
     import polars as pl
@@ -228,6 +229,7 @@ def build_line_table(content: bytes) -> pl.DataFrame:
 
 
 Row = Mapping[str, Any]
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -252,3 +254,46 @@ class Rows:
     def error(self, problem: str, n: int | None = None, hint: str = "") -> DataError:
         """The error about one of the rows, or about the whole source."""
         return DataError(problem, source=self.source, line=n, hint=hint, unit=self.unit)
+
+    def parse_all(self, parse: Callable[[int, Row], T]) -> Iterator[T]:
+        """What a function makes of each row, by its number and its values.
+
+        Raises:
+            DataError: the function cannot read a value (`BadValue`), with the number of its row; or there is no row.
+        """
+        count = 0
+        for count, (n, row) in enumerate(self.rows, 1):  # noqa: B007 - the last is asked for
+            try:
+                yield parse(n, row)
+            except BadValue as bad:
+                raise self.error(str(bad), n, bad.hint) from None
+        if not count:
+            raise self.error("it has no rows.")
+
+
+@dataclass(slots=True)
+class RowContext:
+    """What is known and noticed over the rows of one source, for readers of another tool's rows."""
+
+    notes: Notes  #: for the warnings at the end.
+    system: str | None = None  #: whose answers are read, where a file holds those of several.
+    systems: set[str] = field(default_factory=set)  #: systems whose answers were met.
+
+
+class ExportReader(Protocol):
+    """What the module of a tool's exports gives."""
+
+    def takes(self, columns: Iterable[str]) -> bool:
+        """Whether the columns of a row are the tool's."""
+
+    def read_row(self, row: Row, context: RowContext) -> Row | None:
+        """A row by our names; None where it is another system's than the one that is asked for.
+
+        Args:
+            row: as it stands in the file; what the reader does not know stays as it is.
+            context: of its source; the systems that were met and what is worth a warning are added to it.
+
+        Raises:
+            BadValue: a value that cannot be read.
+            UsageError: rows of several systems, and none was chosen.
+        """

@@ -13,20 +13,19 @@ from ragauge.core.errors import find_nearest
 from ragauge.core.example import Example
 from ragauge.core.response import Passage, Record, Response
 from ragauge.core.values import BadValue, Notes, get_nested_value, is_null, parse_scalar
-from ragauge.readers import other_tools, payloads
-from ragauge.readers import other_tools as langfuse
-from ragauge.readers import other_tools as phoenix
 from ragauge.readers.aliases import (
     RESPONSE_FIELDS,
     ColumnGroup,
     RowPlan,
     check_mapping,
+    describe_unread_columns,
     find_nearest_column,
     list_set_notices,
     plan_columns,
     plan_set_columns,
 )
 from ragauge.readers.chats import CONTEXT_MARKER_EXAMPLE, ChatRows, ContextMarker, PromptSigns
+from ragauge.readers.exports import deepeval, langfuse, langsmith, mlflow, phoenix, promptfoo, ragchecker
 from ragauge.readers.fields import (
     build_example,
     build_response,
@@ -37,18 +36,19 @@ from ragauge.readers.fields import (
     parse_score,
 )
 from ragauge.readers.first_rows import FirstRows
-from ragauge.readers.label_matching import LabelMatchCounter
-from ragauge.readers.lines import Row, Rows
+from ragauge.readers.lines import ExportReader, Row, RowContext, Rows
+from ragauge.readers.messages import get_role, parse_output, unpack_payload
 from ragauge.readers.options import Options
 from ragauge.readers.passage_rows import PassageRows
 from ragauge.readers.passages import parse_passages
-from ragauge.readers.payloads import get_role, parse_output
-from ragauge.readers.relevance import LABEL_FIELDS, LabelSplitter, list_ids, select_marked_ids
+from ragauge.readers.relevance import LABEL_FIELDS, LabelMatchCounter, LabelSplitter, list_ids, select_marked_ids
 from ragauge.readers.row_ids import NamedTexts, RowIds, find_named_texts, gather_lists
-from ragauge.readers.unread_columns import describe_unread_columns
 from ragauge.text.citation_marks import add_answer_citations
 
 RESPONSE, LABELS = frozenset(RESPONSE_FIELDS), frozenset(LABEL_FIELDS)
+# tools whose columns hold objects that have to be taken apart, the first that takes the columns of a row; names that
+# merely differ are in columns.toml
+EXPORTS: tuple[ExportReader, ...] = (langsmith, mlflow, deepeval, ragchecker, promptfoo, langfuse)
 
 
 class RecordReader:
@@ -72,12 +72,12 @@ class RecordReader:
         self._scored = options.scored
         self._read = {*rows.offered, *options.segments, *(name.partition(".")[0] for name in self._dotted)}
         self._read |= set(self._scored.values())
-        self._tool = ""
         self._plans: dict[tuple[str, ...], RowPlan] = {}
-        self._tools: dict[tuple[str, ...], str] = {}
+        self._exports: dict[tuple[str, ...], ExportReader | None] = {}
         self._inside: dict[str, None] = {}  # dotted names of what objects in columns hold
         self._unread: dict[str, int] = {}
-        self._systems: set[str] = set()
+        self._export: ExportReader | None = None  # the tool of the row that is read; None for most files
+        self._context = RowContext(self.notes, options.system)
         self.ids = RowIds(self.rows, self._passage_rows)
 
     def read_all(self) -> Iterator[Record]:
@@ -102,10 +102,10 @@ class RecordReader:
             values, names = self._select_values(flat)
             if "query" not in values:
                 self._raise_missing_field(
-                    "query", row if self._tool != "promptfoo" else other_tools.get_variables(row), n
+                    "query", row if self._export is not promptfoo else promptfoo.get_variables(row), n
                 )
             query, query_id = parse_query(values, names, self.notes), parse_query_id(values, names, self.notes)
-            twice = self._tool == "ragchecker"
+            twice = self._export is ragchecker
             if query_id is None:
                 query_id = self.ids.make_id(query, parse_repeat(values, names), twice=twice)
             example = build_example(values, names, query_id, query, self.notes)
@@ -158,26 +158,13 @@ class RecordReader:
         if self.sought:
             self.sought -= row.keys()
         keys = tuple(row)
-        tool = self._tools.get(keys)
-        self._tool = self._tools.setdefault(keys, other_tools.detect_tool(keys)) if tool is None else tool
-        if self._tool == "langfuse":
+        if keys not in self._exports:
+            self._exports[keys] = next((export for export in EXPORTS if export.takes(keys)), None)
+        self._export = self._exports[keys]
+        if self._export is langfuse:
             row = langfuse.unpack_json(row)
         extra = {name: value for name in self._dotted if (value := get_nested_value(row, name)) is not None}
-        flat: Row | None = row
-        if self._tool == "langsmith":
-            flat = payloads.read_langsmith_row(row, self.notes)
-        elif self._tool == "mlflow":
-            flat = payloads.read_mlflow_row(row, self.notes)
-        elif self._tool == "langfuse":
-            flat = langfuse.read_row(row)
-        elif self._tool == "deepeval":
-            flat = other_tools.read_deepeval_row(row, self.notes)
-        elif self._tool == "ragchecker":
-            flat = other_tools.read_ragchecker_row(row, self.options.system)
-            if flat is None:
-                self._systems |= other_tools.list_systems(row)
-        elif self._tool == "promptfoo":
-            flat = other_tools.read_promptfoo_row(row, self.options.system, self._systems)
+        flat: Row | None = row if self._export is None else self._export.read_row(row, self._context)
         self.sought -= extra.keys() | (flat or {}).keys()
         if flat is None or flat is row:
             return flat if not extra or flat is None else {**row, **extra}
@@ -245,9 +232,7 @@ class RecordReader:
             for _, row in self._ahead.first()
             for ours, column in plan_columns(row, self._field_columns).columns.items()
             if ours in RESPONSE
-        ) or any(
-            payloads.parse_output(payloads.unpack_payload(row.get("outputs"), "")) for _, row in self._ahead.first()
-        )
+        ) or any(parse_output(unpack_payload(row.get("outputs"), "")) for _, row in self._ahead.first())
 
     def _parse_row_passages(self, row: Row) -> tuple[Passage, ...]:
         """The passages of a row, before any of it is read."""
@@ -260,9 +245,7 @@ class RecordReader:
     def _find_answer(self, row: Row) -> Any:
         """The answer of a row, before any of it is read."""
         plan = plan_columns(row, self.options.columns).columns
-        value = payloads.unpack_payload(
-            row.get(plan.get("answer", ""), row.get("outputs", row.get("response"))), "answer"
-        )
+        value = unpack_payload(row.get(plan.get("answer", ""), row.get("outputs", row.get("response"))), "answer")
         return parse_output(value).get("answer") if isinstance(value, Mapping) else value
 
     def _add_segments(self, example: Example, row: Row) -> Example:
@@ -313,9 +296,9 @@ class RecordReader:
     def finish(self, unseen: Collection[str] = ()) -> None:
         """Refuses a source without examples, and columns that the user named and no row has; then warns."""
         if not self.count:
-            if self._systems:
+            if self._context.systems:
                 problem = f"no row has an answer from the system {self.options.system!r}."
-                raise self.rows.error(problem, hint=f"Systems: {', '.join(sorted(self._systems))}.")
+                raise self.rows.error(problem, hint=f"Systems: {', '.join(sorted(self._context.systems))}.")
             raise self.rows.error("it contains no examples.")
         if self._marker is not None and not self._marker.n:
             problem = f"no question matches the form {self.options.context_marker!r}."

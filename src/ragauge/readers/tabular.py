@@ -16,7 +16,7 @@ from typing import Any
 
 from ragauge.core.errors import DataError, UsageError
 from ragauge.core.values import describe_value
-from ragauge.readers import other_tools
+from ragauge.readers.exports import promptfoo
 from ragauge.readers.lines import MAX_LINE_BYTES, Row, Rows, read_lines
 
 DELIMITERS = (",", ";", "\t", "|")
@@ -39,7 +39,7 @@ def _read_csv_rows(path: Path) -> Iterator[tuple[int, Row]]:
     header = [cell.strip() for cell in _read_cells(reader, name, 1) or []]
     twice = sorted({cell for cell in header if cell and header.count(cell) > 1})
     if twice:
-        hint = other_tools.SEPARATE_FILES_HINT if other_tools.is_promptfoo(header) else "Rename or remove one of them."
+        hint = promptfoo.SEPARATE_FILES_HINT if promptfoo.takes(header) else "Rename or remove one of them."
         problem = f"the column {twice[0]!r} appears twice in the header."
         raise DataError(problem, source=name, line=1, unit="row", hint=hint)
     n = 1

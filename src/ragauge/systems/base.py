@@ -75,6 +75,7 @@ class System(ABC):
         self.secrets: tuple[str, ...] = ()
         self.address = ""
         self.measured = True
+        self._threads = Threads()
 
     @abstractmethod
     async def respond(self, question: Question, passages: Sequence[Passage] | None = None) -> Response:
@@ -95,8 +96,9 @@ class System(ABC):
                 "exception", or what `classify_error` knows it for.
         """
 
-    async def close(self) -> None:  # noqa: B027 - most hold nothing
-        """Gives back what it holds; on the loop that it was used on. Nothing by default."""
+    async def close(self) -> None:
+        """Gives back what it holds; on the loop that it was used on. By default the threads that wait for calls."""
+        self._threads.close()
 
     def check_variant(self, variant: Variant) -> None:
         """Refuses a variant that the system cannot do.

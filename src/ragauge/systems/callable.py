@@ -1,9 +1,9 @@
-"""A Python function, class or object as a system."""
+"""A Python function, class or object as a system; what comes in pieces, as from generators, is put together."""
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from time import perf_counter
 from typing import Any, Literal, get_args
@@ -20,7 +20,7 @@ from ragauge.systems.base import (
     parse_citation_setting,
     read_mapping,
 )
-from ragauge.systems.response_parser import collect_async_iterator, collect_iterator, read_passages, response_of
+from ragauge.systems.response_parser import read_passages, response_of
 from ragauge.text.citation_marks import add_answer_citations, add_citations_if_cited
 
 Form = Literal["text", "dict", "passage"]
@@ -75,7 +75,6 @@ class CallableSystem(System):
         self._given = self._generate or (self._query if self._query is not None and self._query.handed else None)
         super().__init__(name, config, ALL_VARIANTS if self._given is not None else OWN_ONLY)
         self._form, self._numbered = passages_as, numbered
-        self._threads = Threads()
 
     async def respond(self, question: Question, passages: Sequence[Passage] | None = None) -> Response:
         """The response to a question; see `System.respond`."""
@@ -86,10 +85,6 @@ class CallableSystem(System):
         else:
             response = await self._retrieve_and_generate(question)
         return add_answer_citations(response) if self._numbered else response
-
-    async def close(self) -> None:
-        """Ends the idle threads."""
-        self._threads.close()
 
     async def _answer_from(self, question: Question, passages: Sequence[Passage]) -> Response:
         call = self._given
@@ -181,6 +176,35 @@ class _Call:
             return await collect_async_iterator(await self._function(*args, **kwargs))
         returned = await threads.call_in_thread(lambda: collect_iterator(self._function(*args, **kwargs)))
         return await collect_async_iterator(await returned if inspect.isawaitable(returned) else returned)
+
+
+def collect_iterator(returned: Any) -> Any:
+    """What an iterator gives, put together; anything else as it is. It blocks as long as the iterator does."""
+    return join_pieces(list(returned)) if isinstance(returned, Iterator) else returned
+
+
+async def collect_async_iterator(returned: Any) -> Any:
+    """What an async iterator gives, put together; anything else as it is."""
+    return join_pieces([element async for element in returned]) if isinstance(returned, AsyncIterator) else returned
+
+
+def join_pieces(pieces: Sequence[Any]) -> Any:
+    """Texts joined are the answer, and dictionaries among them say the rest; without any text, a list.
+
+    >>> (join_pieces(["Two ", "pounds."]), join_pieces(["Two.", {"passages": ["It weighs two."]}]),
+    ...     join_pieces([{"doc_id": "d1"}]))
+    ('Two pounds.', {'passages': ['It weighs two.'], 'answer': 'Two.'}, [{'doc_id': 'd1'}])
+    """
+    texts = [element for element in pieces if isinstance(element, str)]
+    mappings = [element for element in pieces if isinstance(element, Mapping)]
+    if not texts or len(texts) + len(mappings) < len(pieces):
+        return list(pieces)
+    answer = "".join(texts)
+    return (
+        {**{key: value for mapping in mappings for key, value in mapping.items()}, "answer": answer}
+        if mappings
+        else answer
+    )
 
 
 def _find_method(target: Any, name: str) -> Callable[..., Any] | None:

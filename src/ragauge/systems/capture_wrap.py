@@ -14,7 +14,7 @@ from types import AsyncGeneratorType, GeneratorType
 from typing import Any, Protocol, TypeVar, cast
 
 from ragauge.core.errors import UsageError
-from ragauge.readers.payloads import QUERY_KEYS
+from ragauge.readers.messages import QUERY_KEYS
 from ragauge.systems.captured_call import CapturedCall
 
 F = TypeVar("F", bound=Callable[..., Any])

@@ -11,7 +11,7 @@ from typing import Any, TypedDict, Unpack
 from ragauge.core.example import Example
 from ragauge.core.jsonl_files import format_record
 from ragauge.core.response import Record, Response
-from ragauge.readers.payloads import parse_input
+from ragauge.readers.messages import parse_input
 from ragauge.systems.base import Question, SystemTrouble
 from ragauge.systems.response_parser import read_passages, response_of
 

@@ -7,40 +7,30 @@ from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from ragauge.core.errors import UsageError
-from ragauge.core.response import Passage, Response
+from ragauge.core.response import Passage
 from ragauge.readers.aliases import list_field_names
-from ragauge.readers.payloads import ANSWER_KEYS, QUERY_KEYS
-from ragauge.systems.base import (
-    ALL_VARIANTS,
-    OWN_ONLY,
-    Question,
-    System,
-    Threads,
-    check_setting_names,
-    parse_citation_setting,
-)
+from ragauge.readers.messages import ANSWER_KEYS, QUERY_KEYS
+from ragauge.systems.base import ALL_VARIANTS, OWN_ONLY, Question
 from ragauge.systems.response_parser import (
     RETRIEVED_ONLY,
+    FrameworkSystem,
     build_identity,
     build_passage_item,
     is_candidate_ranking,
     list_base_names,
     merge_hops,
-    response_of,
 )
-from ragauge.text.citation_marks import add_answer_citations
 
 if TYPE_CHECKING:
     from ragauge.systems.langchain_events import EventRecorder
 
 PACKAGE = "langchain_core"
-SETTINGS = ("name", "config", "input", "history", "id_key", "citations")
 QUESTION_KEYS = ("input", *QUERY_KEYS)
 HISTORY_KEYS = ("chat_history", "history")
 DOCUMENT_KEYS = ("source_documents", *list_field_names("passages"), "docs")
 
 
-class LangChainSystem(System):
+class LangChainSystem(FrameworkSystem):
     """Asks a runnable, and hears what its retrievers and models do through LangChain's callbacks.
 
     Passages are the documents in its output (context, source_documents, ...); where it gives the answer alone, what its
@@ -59,6 +49,8 @@ class LangChainSystem(System):
         UsageError: the input schema does not say which key takes the question.
     """
 
+    framework = "langchain"
+    setting_names = (*FrameworkSystem.setting_names, "input", "history")
     implement = (
         "a chain with exactly one retriever, not inside a function; or a class with retrieve(query) and "
         "generate(query, passages)"
@@ -69,37 +61,25 @@ class LangChainSystem(System):
     ) -> None:
         from ragauge.systems.langchain_events import has_replaceable_retriever
 
-        options = settings or {}
-        self._target = target
         self._retriever = "BaseRetriever" in list_base_names(target, PACKAGE)
-        super().__init__(
-            name, config, ALL_VARIANTS if not self._retriever and has_replaceable_retriever(target) else OWN_ONLY
-        )
-        self._id_key: str | None = options.get("id_key")
-        self._numbered = parse_citation_setting(options.get("citations"))
-        self._keys, self._history, self._messages = self._read_input_keys(options)
+        replaceable = not self._retriever and has_replaceable_retriever(target)
+        super().__init__(target, name, config, settings, ALL_VARIANTS if replaceable else OWN_ONLY)
+        self._keys, self._history, self._messages = self._read_input_keys(settings or {})
         self._waits = False
-        self._threads = Threads()
 
-    async def respond(self, question: Question, passages: Sequence[Passage] | None = None) -> Response:
-        """The response to a question; see `System.respond`."""
+    async def ask_target(self, question: Question, passages: Sequence[Passage] | None) -> Any:
+        """The output, with what was heard on the way."""
         from ragauge.systems.langchain_events import EventRecorder, with_passages
 
         target = self._target
         if passages is not None:
-            self.check_variant("replayed")
             target = with_passages(target, passages)
         recorder = EventRecorder()
         config: dict[str, Any] = {"callbacks": [recorder]}
         if getattr(target, "checkpointer", None):
             config["configurable"] = {"thread_id": f"ragauge-{uuid4()}"}
         returned = await self._invoke_target(target, self._build_input(question), config)
-        response = response_of(self._read_returned(returned, recorder), question, passages=passages)
-        return add_answer_citations(response) if self._numbered else response
-
-    async def close(self) -> None:
-        """Ends the idle threads."""
-        self._threads.close()
+        return self._read_returned(returned, recorder)
 
     async def _invoke_target(self, target: Any, value: Any, config: Any) -> Any:
         if not self._waits:
@@ -267,9 +247,4 @@ def takes(target: object) -> bool:
     return "Runnable" in list_base_names(target, PACKAGE)
 
 
-def adapt(target: Any, name: str, settings: Mapping[str, Any]) -> System:
-    """The system behind a LangChain object; see `LangChainSystem`."""
-    check_setting_names(settings, SETTINGS, "a LangChain system")
-    kind = {"framework": "langchain", "kind": type(target).__name__}
-    config = {**kind, **(settings.get("config") or {})}
-    return LangChainSystem(target, str(settings.get("name") or name), config, settings)
+adapt = LangChainSystem.adapt

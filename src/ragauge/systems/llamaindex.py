@@ -7,34 +7,24 @@ from collections.abc import Mapping, Sequence
 from contextvars import ContextVar
 from typing import Any
 
-from ragauge.core.response import Passage, Response
-from ragauge.systems.base import (
-    ALL_VARIANTS,
-    OWN_ONLY,
-    Question,
-    System,
-    Threads,
-    check_setting_names,
-    parse_citation_setting,
-)
+from ragauge.core.response import Passage
+from ragauge.systems.base import ALL_VARIANTS, OWN_ONLY, Question
 from ragauge.systems.response_parser import (
     RETRIEVED_ONLY,
+    FrameworkSystem,
     build_identity,
     build_metadata,
     build_passage_item,
     is_candidate_ranking,
     list_base_names,
-    response_of,
     sum_token_counts,
 )
-from ragauge.text.citation_marks import add_answer_citations
 
 PACKAGE = "llama_index"
-SETTINGS = ("name", "config", "id_key", "citations")
 CITING = "CitationQueryEngine"  # answers with [1], one number a source node
 
 
-class LlamaIndexSystem(System):
+class LlamaIndexSystem(FrameworkSystem):
     """Asks a query engine, a chat engine or a retriever, and hears what it does through LlamaIndex's events.
 
     Passages are the response's source nodes. Candidates are what the retriever returned before the node postprocessors,
@@ -49,6 +39,7 @@ class LlamaIndexSystem(System):
             as CitationQueryEngine writes them, so for that it is on).
     """
 
+    framework = "llamaindex"
     implement = (
         "a query engine with a method synthesize, such as RetrieverQueryEngine; or a class with retrieve(query) and "
         "generate(query, passages)"
@@ -57,21 +48,16 @@ class LlamaIndexSystem(System):
     def __init__(
         self, target: Any, name: str, config: Mapping[str, Any] | None = None, settings: Mapping[str, Any] | None = None
     ) -> None:
-        options = settings or {}
         kinds = list_base_names(target, PACKAGE)
-        self._target = target
         self._retriever = not kinds & {"BaseQueryEngine", "BaseChatEngine"}
         self._turn = threading.Lock() if "BaseChatEngine" in kinds else None
-        super().__init__(name, config, ALL_VARIANTS if not self._retriever and _has_synthesize(target) else OWN_ONLY)
-        self._id_key: str | None = options.get("id_key")
-        self._numbered = parse_citation_setting(options.get("citations")) or CITING in kinds
+        variants = ALL_VARIANTS if not self._retriever and _has_synthesize(target) else OWN_ONLY
+        super().__init__(target, name, config, settings, variants)
+        self._numbered = self._numbered or CITING in kinds
         self._hearing: _EventListener | None = None
-        self._threads = Threads()
 
-    async def respond(self, question: Question, passages: Sequence[Passage] | None = None) -> Response:
-        """The response to a question; see `System.respond`."""
-        if passages is not None:
-            self.check_variant("replayed")
+    async def ask_target(self, question: Question, passages: Sequence[Passage] | None) -> Any:
+        """The response to a question, with what was heard meanwhile."""
         listener = self._hearing = self._hearing or _EventListener()
         events: list[Any] = []
         token = listener.events.set(events)
@@ -79,15 +65,14 @@ class LlamaIndexSystem(System):
             returned = await self._threads.call_in_thread(lambda: self._query_target(question, passages))
         finally:
             listener.events.reset(token)
-        response = response_of(self._read_response(returned, events), question, passages=passages)
-        return add_answer_citations(response) if self._numbered else response
+        return self._read_response(returned, events)
 
     async def close(self) -> None:
         """Stops hearing, and ends the idle threads."""
         if self._hearing is not None:
             self._hearing.close()
             self._hearing = None
-        self._threads.close()
+        await super().close()
 
     def _query_target(self, question: Question, passages: Sequence[Passage] | None) -> Any:
         query = question.query
@@ -231,8 +216,4 @@ def takes(target: object) -> bool:
     return bool(list_base_names(target, PACKAGE) & {"BaseQueryEngine", "BaseChatEngine", "BaseRetriever"})
 
 
-def adapt(target: Any, name: str, settings: Mapping[str, Any]) -> System:
-    """The system behind a LlamaIndex object; see `LlamaIndexSystem`."""
-    check_setting_names(settings, SETTINGS, "a LlamaIndex system")
-    config = {"framework": "llamaindex", "kind": type(target).__name__, **(settings.get("config") or {})}
-    return LlamaIndexSystem(target, str(settings.get("name") or name), config, settings)
+adapt = LlamaIndexSystem.adapt

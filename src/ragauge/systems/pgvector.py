@@ -14,7 +14,7 @@ from ragauge.core.errors import MissingExtra, UnknownName, UsageError
 from ragauge.core.object_lookup import load_object
 from ragauge.core.response import Passage, Response
 from ragauge.core.values import describe_value
-from ragauge.systems.base import Kind, Question, System, SystemTrouble, Threads, check_setting_names
+from ragauge.systems.base import Kind, Question, System, SystemTrouble, check_setting_names
 from ragauge.systems.response_parser import RETRIEVED_ONLY, parse_score, read_passages
 
 # libpq gives no code where connecting fails, only words
@@ -199,7 +199,6 @@ class PgvectorRetriever(System):
         self._query = _build_query(table.name, self._columns, OPERATORS[metric][0], where)
         self._values = [*(value for value in where.values() if value is not None), k]
         self._idle: list[Any] = []
-        self._threads = Threads()
 
     async def respond(self, question: Question, passages: Sequence[Passage] | None = None) -> Response:
         """The nearest passages to a question; see `System.respond`."""
@@ -216,7 +215,7 @@ class PgvectorRetriever(System):
         """Closes the connections, and ends the idle threads."""
         while self._idle:
             self._idle.pop().close()
-        self._threads.close()
+        await super().close()
 
     def _search_rows(self, query: str) -> list[tuple[Any, ...]]:
         """The rows, by a connection that nobody else uses meanwhile."""

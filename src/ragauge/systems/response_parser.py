@@ -6,27 +6,28 @@ pairs (document, score), or objects with a text.
 
 A framework's document as the dictionary that `returned` makes a passage of.
 
-What comes in pieces, put together: generators, async generators and streams of events.
+What the adapters of frameworks share.
 """
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import AsyncIterator, Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from abc import abstractmethod
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from math import isfinite
-from typing import Any
+from typing import Any, ClassVar
 
 from ragauge.core.identity import to_json_value
-from ragauge.core.response import Passage, Response
+from ragauge.core.response import Passage, Response, Variant
 from ragauge.core.values import BadValue, Notes, describe_value
 from ragauge.readers.aliases import RESPONSE_FIELDS, list_field_names, plan_columns
 from ragauge.readers.fields import build_response as response_of_fields
+from ragauge.readers.messages import parse_output as payload_of
 from ragauge.readers.passages import DOC_KEYS, GENERATED_ID, METADATA_KEYS, PASSAGE_KEYS, SCORE_KEYS, TEXT_KEYS
 from ragauge.readers.passages import parse_passages as passages_of_values
-from ragauge.readers.payloads import parse_output as payload_of
-from ragauge.systems.base import Question, SystemTrouble
-from ragauge.text.citation_marks import add_citations_if_cited
+from ragauge.systems.base import Question, System, SystemTrouble, check_setting_names, parse_citation_setting
+from ragauge.text.citation_marks import add_answer_citations, add_citations_if_cited
 
 DOCUMENT_ID_KEYS = ("doc_id", "document_id")
 DATE_KEYS = ("updated_at", "superseded_by")
@@ -323,30 +324,54 @@ def _normalize_passage(passage: Any) -> Any:
     return {key: value for key, value in values.items() if value is not None and not callable(value)} or passage
 
 
-def collect_iterator(returned: Any) -> Any:
-    """What an iterator gives, put together; anything else as it is. It blocks as long as the iterator does."""
-    return join_pieces(list(returned)) if isinstance(returned, Iterator) else returned
+class FrameworkSystem(System):
+    """A system behind an object of a framework; an adapter supplies `ask_target`.
 
-
-async def collect_async_iterator(returned: Any) -> Any:
-    """What an async iterator gives, put together; anything else as it is."""
-    return join_pieces([element async for element in returned]) if isinstance(returned, AsyncIterator) else returned
-
-
-def join_pieces(pieces: Sequence[Any]) -> Any:
-    """Texts joined are the answer, and dictionaries among them say the rest; without any text, a list.
-
-    >>> (join_pieces(["Two ", "pounds."]), join_pieces(["Two.", {"passages": ["It weighs two."]}]),
-    ...     join_pieces([{"doc_id": "d1"}]))
-    ('Two pounds.', {'passages': ['It weighs two.'], 'answer': 'Two.'}, [{'doc_id': 'd1'}])
+    Args:
+        target: the framework's object.
+        name: of the system.
+        config: its settings, for the record.
+        settings: id_key (a key of the metadata that names the document), citations ("numbered": [1] in the answer), and
+            what the adapter reads itself.
+        variants: what it can do beside "own".
     """
-    texts = [element for element in pieces if isinstance(element, str)]
-    mappings = [element for element in pieces if isinstance(element, Mapping)]
-    if not texts or len(texts) + len(mappings) < len(pieces):
-        return list(pieces)
-    answer = "".join(texts)
-    return (
-        {**{key: value for mapping in mappings for key, value in mapping.items()}, "answer": answer}
-        if mappings
-        else answer
-    )
+
+    framework: ClassVar[str] = ""  #: in the record.
+    setting_names: ClassVar[tuple[str, ...]] = ("name", "config", "id_key", "citations")  #: what can be set.
+
+    def __init__(
+        self,
+        target: Any,
+        name: str,
+        config: Mapping[str, Any] | None,
+        settings: Mapping[str, Any] | None,
+        variants: Collection[Variant],
+    ) -> None:
+        super().__init__(name, config, variants)
+        options = settings or {}
+        self._target, self._id_key = target, options.get("id_key")
+        self._numbered = parse_citation_setting(options.get("citations"))
+
+    @abstractmethod
+    async def ask_target(self, question: Question, passages: Sequence[Passage] | None) -> Any:
+        """What the object returns, as `response_of` reads it; passages that are not None stand for its retrieval."""
+
+    async def respond(self, question: Question, passages: Sequence[Passage] | None = None) -> Response:
+        """The response to a question; see `System.respond`."""
+        if passages is not None:
+            self.check_variant("replayed")
+        response = response_of(await self.ask_target(question, passages), question, passages=passages)
+        return add_answer_citations(response) if self._numbered else response
+
+    @classmethod
+    def adapt(cls, target: Any, name: str, settings: Mapping[str, Any]) -> System:
+        """The system behind an object.
+
+        Raises:
+            UnknownName: a setting that nothing reads.
+            UsageError: the object will not do.
+        """
+        check_setting_names(settings, cls.setting_names, f"a {cls.__name__.removesuffix('System')} system")
+        kind = {"framework": cls.framework, "kind": type(target).__name__}
+        config = {**kind, **(settings.get("config") or {})}
+        return cls(target, str(settings.get("name") or name), config, settings)  # type: ignore[call-arg]

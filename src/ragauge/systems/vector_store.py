@@ -8,7 +8,7 @@ from typing import Any, Literal, get_args
 from ragauge.core.errors import UnknownName, UsageError
 from ragauge.core.object_lookup import load_object
 from ragauge.core.response import Passage, Response
-from ragauge.systems.base import Question, System, Threads, check_setting_names
+from ragauge.systems.base import Question, System, check_setting_names
 from ragauge.systems.response_parser import (
     RETRIEVED_ONLY,
     build_passage_item,
@@ -61,7 +61,6 @@ class VectorStoreSystem(System):
         self._with_score = getattr(target, WITH_SCORE, None)
         self._search = getattr(target, "search", None)
         self._embed = embed or getattr(target, "embed", None)
-        self._threads = Threads()
 
     async def respond(self, question: Question, passages: Sequence[Passage] | None = None) -> Response:
         """The nearest passages to a question; see `System.respond`."""
@@ -70,10 +69,6 @@ class VectorStoreSystem(System):
         hits = await self._threads.call_in_thread(lambda: self._search_nearest(question.query))
         nearest, missing = read_passages([self._build_item(hit) for hit in hits])
         return Response(question.query_id, question.repeat, nearest, missing={**RETRIEVED_ONLY, **missing})
-
-    async def close(self) -> None:
-        """Ends the idle threads."""
-        self._threads.close()
 
     def _search_nearest(self, query: str) -> Sequence[Any]:
         if self._with_score is not None:

@@ -61,7 +61,7 @@ def check_grades(
         DataError: a file that cannot be read, or holds no number where a grade is meant, with its line.
     """
     from ragauge.labels.grades.compute import build_grade_check
-    from ragauge.readers.grade_rows import GradeOptions, read_grades
+    from ragauge.readers.label_rows import GradeOptions, read_grades
 
     if source is None or (isinstance(source, str | Path) and not is_existing_path(str(source))):
         raise UsageError(f"{source}: no such file. Grades come from rows with a label or a list of labels.")

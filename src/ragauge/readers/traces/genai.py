@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from ragauge.core.response import REDACTED
-from ragauge.readers.payloads import get_content
+from ragauge.readers.messages import get_content
 from ragauge.readers.traces.spans import Event, TraceSpan
 from ragauge.readers.traces.step import (
     Kind,

@@ -11,8 +11,7 @@ from typing import Any, Literal
 
 from ragauge.core.response import REDACTED
 from ragauge.core.values import NUMBER_TYPES, SCALAR_TYPES
-from ragauge.readers.passages import DOC_KEYS, PASSAGE_KEYS, SCORE_KEYS, TEXT_KEYS, unwrap_passage
-from ragauge.readers.payloads import (
+from ragauge.readers.messages import (
     QUERY_KEYS,
     find_only_list,
     get_content,
@@ -20,6 +19,7 @@ from ragauge.readers.payloads import (
     parse_output,
     parse_tool_passages,
 )
+from ragauge.readers.passages import DOC_KEYS, PASSAGE_KEYS, SCORE_KEYS, TEXT_KEYS, unwrap_passage
 
 Kind = Literal["retriever", "reranker", "llm", "embedding", "evaluator", "prompt", "tool", "chain", ""]
 Document = Mapping[str, Any] | str

@@ -1,22 +1,13 @@
-"""Chat payloads and the tables of LangSmith and MLflow that hold them.
+"""Chat messages, and what goes into an application and comes out of it: text, named values, or such messages.
 
-Payloads: what goes into an application and what comes out of it: plain text, named values, or chat messages.
-
-LangSmith: inputs, outputs and reference_outputs; in an exported data set, outputs are the reference.
-
-The table of an experiment (`evaluate(…).to_pandas()`) has a column a part: inputs.question, outputs.answer,
-reference.answer.
-
-MLflow: columns inputs, outputs, expectations (MLflow 3), or request and response that hold chat payloads.
-
-In tables of traces (`search_traces`, the results of `genai.evaluate`) what was retrieved stands in spans, and what was
-expected in assessments.
+An input is a text, {question: ...}, {messages: [...]} or one named text; an output a text, {response: ...}, a chat
+completion of OpenAI's API, or messages. Messages are those of OpenAI, LangChain, LlamaIndex, deepeval and ragas.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -46,7 +37,7 @@ def unpack_payload(value: Any, column: str) -> Any:
     inner = value
     for _ in range(MAX_DECODE_DEPTH):
         if isinstance(inner, str):
-            inner = _decode_json(inner) if inner.startswith('"') else decode_cell(inner, column, Notes(cells=True))
+            inner = decode_json(inner) if inner.startswith('"') else decode_cell(inner, column, Notes(cells=True))
     return inner if isinstance(inner, Mapping) else value
 
 
@@ -145,7 +136,7 @@ def parse_tool_passages(output: Any) -> list[Any] | None:
 
     None where none can be read; [] where it searched and found nothing.
     """
-    value = _decode_json(output) if isinstance(output, str) and output.lstrip()[:1] in ("{", "[") else output
+    value = decode_json(output) if isinstance(output, str) and output.lstrip()[:1] in ("{", "[") else output
     if isinstance(value, Mapping):
         only_items = find_only_list(value)
         value = find_first_value(value, (*PASSAGE_KEYS, "results", *RESULT_KEYS)) if only_items is None else only_items
@@ -242,145 +233,7 @@ def get_content(message: Any) -> str | None:
     return content if isinstance(content, str) and content.strip() else None
 
 
-LANGSMITH_COLUMNS = frozenset({"inputs", "outputs", "reference_outputs"})
-
-
-def is_langsmith(columns: Iterable[str]) -> bool:
-    """Whether the columns are LangSmith's."""
-    names = set(columns)
-    if any(name.startswith("inputs.") for name in names):
-        return any(name.startswith(("outputs.", "reference.")) for name in names)
-    return "inputs" in names and bool(names & {"reference_outputs", "dataset_id", "source_run_id"})
-
-
-def read_langsmith_row(row: Row, notes: Notes) -> Row:
-    """The row with its payloads taken apart."""
-    if "inputs" not in row:
-        row = _group_columns(row, notes)
-    out = {key: value for key, value in row.items() if key not in LANGSMITH_COLUMNS}
-    exported = "reference_outputs" not in row
-    out |= parse_input(unpack_payload(row.get("inputs"), "inputs"))
-    column = "outputs" if exported else "reference_outputs"
-    reference = parse_output(unpack_payload(row.get(column), column))
-    if not exported:
-        out |= {"answer": None, **parse_output(unpack_payload(row.get("outputs"), "outputs"))}
-    if "answer" in reference:
-        out["reference_answer"] = reference["answer"]
-    expected = reference.get("passages")
-    if expected is not None:
-        by_text = isinstance(expected, list) and all(isinstance(entry, str) for entry in expected)
-        out["relevant_texts" if by_text else "relevant"] = expected
-    return out
-
-
-def _group_columns(row: Row, notes: Notes) -> Row:
-    """A row of an experiment's table with its parts in objects; query_id is the example's id, not the trace's."""
-    groups: dict[str, dict[str, Any]] = {"inputs": {}, "outputs": {}, "reference": {}}
-    out: dict[str, Any] = {}
-    for column, value in row.items():
-        head, dot, name = column.partition(".")
-        if dot and head in groups:
-            groups[head][name] = decode_cell(value, column, notes)
-        else:
-            out[{"example_id": "query_id", "execution_time": "latency_s"}.get(column, column)] = value
-    if "query_id" in out:
-        out.pop("id", None)
-    return {**out, "inputs": groups["inputs"], "outputs": groups["outputs"], "reference_outputs": groups["reference"]}
-
-
-TRACE_COLUMNS = frozenset({"spans", "assessments"})
-TRACE_INFO_COLUMNS = frozenset(
-    {"trace", "trace_id", "client_request_id", "state", "request_time", "execution_duration", "trace_metadata", "tags"}
-)
-# of `mlflow.evaluate`: texts, or of a retriever ids
-EVALUATION_COLUMNS = {"targets": ("expected_response", "relevant"), "predictions": ("answer", "retrieved_ids")}
-MLFLOW_COLUMNS = frozenset({"inputs", "outputs", "expectations", "request", "response"})
-
-
-def is_mlflow(columns: Iterable[str]) -> bool:
-    """Whether the columns are MLflow's."""
-    names = set(columns)
-    return not names.isdisjoint({"inputs", "outputs"}) or ("request" in names and "query" not in names)
-
-
-def read_mlflow_row(row: Row, notes: Notes) -> Row:
-    """The row with its payloads taken apart; the columns of expectations stand beside the others."""
-    if "trace_id" in row and not TRACE_COLUMNS.isdisjoint(row):
-        row = _read_trace_row(row, notes)
-    out = {key: value for key, value in row.items() if key not in MLFLOW_COLUMNS}
-    readers: dict[str, Callable[[Any], dict[str, Any]]] = {
-        "inputs": parse_input,
-        "request": parse_input,
-        "outputs": parse_output,
-        "response": parse_output,
-    }
-    for column, read in readers.items():
-        for field, field_value in read(unpack_payload(row.get(column), column)).items():
-            out.setdefault(field, field_value)
-    for column, (text_field, list_field) in EVALUATION_COLUMNS.items():
-        value = decode_cell(out.pop(column, None), column, notes)
-        if value is not None:
-            out.setdefault(list_field if isinstance(value, list | tuple) else text_field, value)
-    if not {"outputs", "response"}.isdisjoint(row):
-        out.setdefault("answer", None)  # null: not recorded
-    expected = unpack_payload(row.get("expectations"), "expectations")
-    if isinstance(expected, dict):
-        for field, field_value in expected.items():
-            out.setdefault(field, field_value)
-    elif expected is not None:
-        out.setdefault("expected_response", expected)
-    return out
-
-
-def _read_trace_row(row: Row, notes: Notes) -> Row:
-    """A trace as a row: request and response, expectations, and the passages of its retrievers."""
-    expected = _read_expectations(_list_objects(row, "assessments", notes))
-    dropped = {*TRACE_INFO_COLUMNS, *TRACE_COLUMNS, *(f"{name}/value" for name in expected)}
-    out = {key: value for key, value in row.items() if key not in dropped}
-    passages = _find_retrieved(_list_objects(row, "spans", notes))
-    if passages is not None:
-        out["passages"] = passages
-    if row.get("state") == "ERROR":
-        out["error"] = "the trace ended with an error"
-    return out | {"expectations": expected or None, "latency_ms": row.get("execution_duration")}
-
-
-def _list_objects(row: Row, column: str, notes: Notes) -> list[Mapping[str, Any]]:
-    """The objects of a column, which tables hold as objects or as their text."""
-    opened_value = decode_cell(row.get(column), column, notes)
-    items = [_decode_json(entry) for entry in opened_value] if isinstance(opened_value, list | tuple) else []
-    return [item for item in items if isinstance(item, Mapping)]
-
-
-def _read_expectations(assessments: list[Mapping[str, Any]]) -> dict[str, Any]:
-    """What people or data sets expected, by name; a list or object is written as its JSON."""
-    expected = {}
-    for assessment in assessments:
-        expectation = assessment.get("expectation")
-        if isinstance(expectation, Mapping):
-            written = expectation.get("serialized_value")
-            value = _decode_json(written.get("value")) if isinstance(written, Mapping) else expectation.get("value")
-            expected[str(assessment.get("assessment_name"))] = value
-    return expected
-
-
-def _find_retrieved(spans: list[Mapping[str, Any]]) -> list[Any] | None:
-    """What the outermost retrievers of a trace returned, in order; None where it has none."""
-    retrievers = [span for span in spans if _get_attribute(span, "mlflow.spanType") == "RETRIEVER"]
-    inner = {retriever.get("span_id") for retriever in retrievers}
-    outputs = [
-        _get_attribute(span, "mlflow.spanOutputs") for span in retrievers if span.get("parent_span_id") not in inner
-    ]
-    lists = [output for output in outputs if isinstance(output, list)]
-    return [passage for output in lists for passage in output] if lists else None
-
-
-def _get_attribute(span: Mapping[str, Any], name: str) -> Any:
-    attributes = span.get("attributes")
-    return _decode_json(attributes.get(name)) if isinstance(attributes, Mapping) else None
-
-
-def _decode_json(value: Any) -> Any:
+def decode_json(value: Any) -> Any:
     """What JSON in a text says; anything else as it is."""
     try:
         return json.loads(value) if isinstance(value, str) else value
