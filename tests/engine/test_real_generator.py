@@ -1,4 +1,4 @@
-"""A real small model as the reference system's generator, on questions of three public sets, from end to end.
+"""A real small model as the generator of bench/model_rag.py, on questions of three public sets, from end to end.
 
 It takes some minutes and its figures say more of the model than of this package, so it runs where it is asked for:
 RAGAUGE_REAL_GENERATOR=1 python -m pytest -s tests/engine/test_real_generator.py. What it prints stands in
@@ -19,7 +19,8 @@ from typing import Any
 import pytest
 from tests.engine.llama_server import absent, serving
 
-DATA = Path(__file__).resolve().parents[3] / "shared/data"
+ROOT = Path(__file__).resolve().parents[2]
+DATA = ROOT.parent / "shared/data"
 pytestmark = [
     pytest.mark.realdata,
     pytest.mark.server,
@@ -111,8 +112,8 @@ def written(folder: Path, pages: Pages, rows: list[Row]) -> None:
     (folder / "questions.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
 
 
-def ran(folder: Path, name: str, settings: Mapping[str, Any]) -> dict[str, Any]:
-    """The metrics that `ragauge run reference:pages questions.jsonl --evaluate --json` prints."""
+def ran(folder: Path, name: str, target: str, settings: Mapping[str, Any]) -> dict[str, Any]:
+    """The metrics that `ragauge run TARGET questions.jsonl --evaluate --json` prints."""
     (folder / f"{name}.yaml").write_text(json.dumps({"system": settings}))
     done = subprocess.run(
         [
@@ -120,7 +121,7 @@ def ran(folder: Path, name: str, settings: Mapping[str, Any]) -> dict[str, Any]:
             "-m",
             "ragauge",
             "run",
-            "reference:pages",
+            target,
             "questions.jsonl",
             "--system-config",
             f"{name}.yaml",
@@ -144,7 +145,7 @@ def ran(folder: Path, name: str, settings: Mapping[str, Any]) -> dict[str, Any]:
         text=True,
         check=False,
         cwd=folder,
-        env=os.environ | {"NO_COLOR": "1"},
+        env=os.environ | {"NO_COLOR": "1", "PYTHONPATH": os.pathsep.join([str(ROOT), *filter(None, sys.path)])},
         timeout=600,
     )
     assert done.returncode == 0, done.stderr
@@ -171,10 +172,14 @@ def test_a_real_model_answers(name: str, url: str, tmp_path: Path) -> None:
     """Each of 60 questions is answered by the model and evaluated; none fails, and every count adds up."""
     pages, rows = SETS[name]()
     written(tmp_path, pages, rows)
-    model: Row = {"generator": "model", "model": f"openai-chat:smollm2@{url}", "prompt_tokens": 1_000, "max_tokens": 48}
+    model = {"documents": "pages", "model": f"openai-chat:smollm2@{url}", "prompt_tokens": 1_000, "max_tokens": 48}
+    generators: dict[str, tuple[str, Row]] = {
+        "extractive": ("reference:pages", RETRIEVAL),
+        "SmolLM2-135M": ("bench.model_rag:ModelRag", {"arguments": RETRIEVAL | model}),
+    }
     sys.stdout.write("\n")
-    for generator, settings in (("extractive", RETRIEVAL), ("SmolLM2-135M", RETRIEVAL | model)):
-        metrics = ran(tmp_path, generator, settings)
+    for generator, (target, settings) in generators.items():
+        metrics = ran(tmp_path, generator, target, settings)
         sys.stdout.write(shown(name, generator, metrics))
         for metric in METRICS:
             counts = metrics[metric]

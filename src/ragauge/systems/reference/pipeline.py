@@ -20,9 +20,8 @@ from ragauge.core.example import Example, Span
 from ragauge.core.identity import to_json_value
 from ragauge.core.response import Passage, Response
 from ragauge.readers.corpus import read_corpus
-from ragauge.systems.base import ALL_VARIANTS, Question, System, Threads, check_setting_names
+from ragauge.systems.base import ALL_VARIANTS, Question, System, check_setting_names
 from ragauge.systems.reference.extractive import ExtractiveGenerator
-from ragauge.systems.reference.llm_generator import ModelConfig, ModelGenerator, OpenModel
 from ragauge.systems.reference.retrievers import (
     Bm25,
     Dense,
@@ -223,10 +222,7 @@ def _compute_elapsed_ms(started: float) -> float:
 
 
 PREFIX = "reference:"
-GeneratorName = Literal["extractive", "model"]
-PIPELINE_SETTINGS = tuple(field.name for field in fields(ReferenceConfig))
-MODEL_SETTINGS = tuple(field.name for field in fields(ModelConfig))
-EXTRACTIVE_SETTINGS = ("max_sentences", "refuse_below")  # settings that a model has no use for
+SETTINGS = tuple(field.name for field in fields(ReferenceConfig))
 
 
 class ReferenceSystem(System):
@@ -235,108 +231,35 @@ class ReferenceSystem(System):
     Args:
         rag: the pipeline.
         name: of the system.
-        generator: the language model that answers from what the pipeline retrieves; None = the pipeline's extractive
-            generator.
     """
 
-    def __init__(self, rag: ReferenceRag, name: str, generator: ModelGenerator | None = None) -> None:
-        super().__init__(name, _build_config(rag, generator), ALL_VARIANTS)
-        self._rag, self._generator, self._threads = rag, generator, Threads()
+    def __init__(self, rag: ReferenceRag, name: str) -> None:
+        super().__init__(name, dict(to_json_value(rag.config)), ALL_VARIANTS)
+        self._rag = rag
 
     async def respond(self, question: Question, passages: Sequence[Passage] | None = None) -> Response:
         """The response; from passages that are handed in, the generator answers or refuses as from its own."""
-        if self._generator is not None:
-            return await self._generate_response(self._generator, question, passages)
         example = Example(question.query_id, question.query)
         if passages is None:
             return await self._threads.call_in_thread(lambda: self._rag.respond(example))
         return await self._threads.call_in_thread(lambda: self._rag.respond_from(example, passages, every=True))
 
-    async def close(self) -> None:
-        """Ends its threads and closes the model's connections."""
-        self._threads.close()
-        if self._generator is not None:
-            await self._generator.close()
 
-    async def _generate_response(
-        self, generator: ModelGenerator, question: Question, handed: Sequence[Passage] | None
-    ) -> Response:
-        """The model's answer; passages are those that stood in the prompt."""
-        candidates, context = None, tuple(handed or ())
-        spent = {"retrieval": 0.0}
-        if handed is None:
-            candidates, context, spent = await self._threads.call_in_thread(
-                lambda: self._retrieve_context(question.query)
-            )
-        generated = await generator.generate(question.query, context)
-        spent["generation"] = generated.milliseconds
-        return Response(
-            query_id=question.query_id,
-            repeat=question.repeat,
-            passages=generated.passages,
-            candidates=candidates,
-            answer=generated.answer,
-            citations=generated.citations,
-            latency_ms={**spent, "total": sum(spent.values())},
-            tokens=generated.tokens,
-            cost=generated.cost,
-            missing=generated.missing,
-        )
-
-    def _retrieve_context(self, query: str) -> tuple[tuple[Passage, ...], tuple[Passage, ...], dict[str, float]]:
-        """The longer ranking, its part for the generator, and the milliseconds of both steps."""
-        began = perf_counter()
-        candidates = self._rag.retrieve(query)
-        retrieved_at = perf_counter()
-        context = self._rag.select_context(query, candidates)
-        spent = {"retrieval": (retrieved_at - began) * 1_000}
-        if self._rag.config.rerank != "none":
-            spent["rerank"] = (perf_counter() - retrieved_at) * 1_000
-        return candidates, context, spent
-
-
-def adapt(target: str, settings: Mapping[str, Any], embed: Embed, open_model: OpenModel) -> ReferenceSystem:
+def adapt(target: str, settings: Mapping[str, Any], embed: Embed) -> ReferenceSystem:
     """The system behind `reference:FOLDER`.
 
     Args:
         target: after the prefix a corpus, as `read_corpus` reads it.
-        settings: those of `ReferenceConfig`, such as retriever and k; generator: extractive or model; with model,
-            those of `ModelConfig`.
+        settings: those of `ReferenceConfig`, such as retriever and k.
         embed: texts to an array of shape (texts, dimensions), rows of length 1.
-        open_model: the model of a configuration; called with generator: model alone.
 
     Raises:
-        UsageError: a setting that is not known, out of its range, or of the other generator.
+        UsageError: a setting that is not known, or out of its range.
         DataError: no document there, or one that cannot be read.
     """
-    check_setting_names(settings, [*PIPELINE_SETTINGS, "generator", *MODEL_SETTINGS], "the reference system")
-    name = settings.get("generator", "extractive")
-    if name not in get_args(GeneratorName):
-        raise UnknownName("generator", str(name), get_args(GeneratorName))
-    misplaced = [
-        setting for setting in settings if setting in (EXTRACTIVE_SETTINGS if name == "model" else MODEL_SETTINGS)
-    ]
-    if misplaced:
-        other = "extractive" if name == "model" else "model"
-        raise UsageError(f"{target}: {', '.join(misplaced)} needs generator: {other}, got generator: {name}.")
-    if name == "model" and "model" not in settings:
-        raise UsageError(f"{target}: generator: model needs a model. Write model: provider:model[@base URL].")
+    check_setting_names(settings, SETTINGS, "the reference system")
     try:
-        config = ReferenceConfig(**{key: value for key, value in settings.items() if key in PIPELINE_SETTINGS})
-        of_model = {key: value for key, value in settings.items() if key in MODEL_SETTINGS}
-        model_config = ModelConfig(**of_model) if name == "model" else None
+        config = ReferenceConfig(**settings)
     except TypeError as error:
         raise UsageError(f"{target}: {error}. See ragauge docs reference-rag for its settings.") from None
-    rag = ReferenceRag(config, read_corpus(target.removeprefix(PREFIX) or "."), embed)
-    return ReferenceSystem(
-        rag, target, None if model_config is None else ModelGenerator(model_config, open_model(model_config))
-    )
-
-
-def _build_config(rag: ReferenceRag, generator: ModelGenerator | None) -> dict[str, Any]:
-    """The settings for the record; without those that nothing reads."""
-    settings: dict[str, Any] = dict(to_json_value(rag.config))
-    if generator is None:
-        return settings
-    used = {key: value for key, value in settings.items() if key not in EXTRACTIVE_SETTINGS}
-    return {**used, "generator": "model", **to_json_value(generator.config)}
+    return ReferenceSystem(ReferenceRag(config, read_corpus(target.removeprefix(PREFIX) or "."), embed), target)
