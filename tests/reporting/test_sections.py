@@ -9,7 +9,19 @@ from rich.console import Console
 
 from ragauge.evaluation.scorecard.html import render_sections_page
 from ragauge.rendering.lists import Anchors, ServedLinks
-from ragauge.rendering.sections import Bar, Phrase, ReportColumn, ReportItem, ReportSection, ReportTable, build_columns
+from ragauge.rendering.plain_csv import format_csv
+from ragauge.rendering.sections import (
+    Bar,
+    Col,
+    Phrase,
+    ReportColumn,
+    ReportItem,
+    ReportSection,
+    ReportTable,
+    build_columns,
+    build_frame,
+    build_table,
+)
 from ragauge.rendering.writers.html import render_sections, render_table
 from ragauge.rendering.writers.markdown import list_table_lines, render_markdown
 from ragauge.rendering.writers.terminal import render_terminal
@@ -204,3 +216,37 @@ def test_cells_of_a_joined_column_stand_in_the_one_before() -> None:
         "|---|--:|",
         "| a | 0.5 [0.1, 0.9] with error [0, 1] |",
     ]
+
+
+STEPS = (
+    {"name": "a\nb", "n": 1_200, "rate": 0.5, "ends": {"low": 0.25}, "found": Phrase("yes", "good")},
+    {"name": "=c", "n": None, "rate": None, "ends": None, "found": ""},
+)
+DECLARED = (
+    Col("step", "name", link=lambda step: ("step", step["n"]), fold=True),
+    Col("n", "n", "count"),
+    Col("rate", "rate", "{:.3f}", room=1),
+    Col("from", "ends.low", "number", key="least"),
+)
+
+
+def test_declared_columns_say_how_values_are_written() -> None:
+    """A column reads a path of a row, writes it by its form, and is laid out as it says; None is a dash."""
+    table = build_table(STEPS, *DECLARED, None, Col("found"), Col("cut", "name", cut=2))
+    assert table is not None
+    assert table.rows == (
+        (Phrase("a b", to=("step", 1_200)), "1,200", "0.500", "0.25", Phrase("yes", "good"), "a…"),
+        (Phrase("=c", to=("step", None)), "–", "–", "–", "", "=c"),
+    )
+    assert [column.kind for column in table.columns] == ["text", "number", "number", "number", "text", "text"]
+    assert (table.columns[0].fold, table.columns[2].room) == (True, 1)
+    assert build_table((), *DECLARED) is None
+
+
+def test_declared_columns_are_a_frame_and_csv() -> None:
+    """The same columns give their values, unwritten, under the last part of what they read; without rows too."""
+    frame = build_frame(STEPS, *DECLARED)
+    assert frame.rows() == [("a\nb", 1_200, 0.5, 0.25), ("=c", None, None, None)]
+    assert format_csv(frame).splitlines()[-1] == "'=c,,,"
+    assert build_frame((), *DECLARED).schema == frame.schema
+    assert frame.columns == ["name", "n", "rate", "least"]

@@ -1,15 +1,11 @@
-"""What judging took and how firm it is, in words and numbers, the same in every report."""
+"""What judging took, in words and numbers, the same in every report."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
 
-from ragauge.core.messages import end_sentence, format_count, format_three_digits, format_value
-from ragauge.scores.results.judge_usage import CallTotals, JudgeSpread, JudgeUse
-
-SPREAD_HEADING = "Means of several repeats of the judge"
-SPREAD_NOTE = "Every repeat judges the same responses; the first one is scored. Intervals do not include this spread."
+from ragauge.core.messages import end_sentence, format_count, format_three_digits
+from ragauge.scores.results.judge_usage import CallTotals, JudgeUse
 
 
 def format_money(cost: float | None) -> str:
@@ -64,31 +60,3 @@ def describe_judging(use: JudgeUse | None) -> Iterator[str]:
             f"{use.parted:,} claims without support were judged in several calls, because the context was too long for "
             "one: support spread over several calls is missed. Set pack=CHARACTERS on the judge for longer calls."
         )
-
-
-class SpreadRow(NamedTuple):
-    """One metric between several repeats, as text."""
-
-    metric: str
-    means: tuple[str, ...]
-    width: str
-    deviation: str
-    changed: str
-
-
-def build_spread_rows(use: JudgeUse | None) -> list[SpreadRow]:
-    """The metrics between several repeats; [] where the judge was asked once."""
-    return [_build_spread_row(spread) for spread in use.spread] if use is not None else []
-
-
-def _build_spread_row(spread: JudgeSpread) -> SpreadRow:
-    width, deviation = (f"{value:.3f}" if value is not None else "–" for value in (spread.width, spread.deviation))
-    return SpreadRow(
-        spread.metric, tuple(map(format_value, spread.means)), width, deviation, f"{spread.changed:,} of {spread.n:,}"
-    )
-
-
-def build_spread_headers(rows: list[SpreadRow]) -> tuple[str, ...]:
-    """The heads of their columns."""
-    repeats = [f"repeat {n}" for n in range(1, len(rows[0].means) + 1)] if rows else []
-    return ("metric", *repeats, "range", "std. dev.", "changed responses")

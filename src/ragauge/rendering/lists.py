@@ -7,16 +7,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from functools import partial
 from urllib.parse import quote, urlencode
 
 from ragauge.core.messages import format_value
 from ragauge.core.verdict import Verdict
-from ragauge.rendering.sections import LinkResolver, Phrase, ReportTable, build_columns
+from ragauge.rendering.sections import Col, LinkResolver, Phrase, ReportTable, build_table
 from ragauge.rendering.verdict_texts import VERDICTS
 from ragauge.rendering.words import UNNAMED, to_line
 from ragauge.scores.results.overview import Bin, Distribution, ListedResponse, Timing
-from ragauge.scores.results.scorecard import ScorecardData
+from ragauge.scores.results.scorecard import ExampleView, ScorecardData
 
 MAX_ID_CHARS = 40  # characters of a name that an id repeats
 
@@ -273,22 +274,21 @@ def add_score_pointers(card: ScorecardData, anchors: Anchors, served: ServedLink
 
 def build_worst_table(card: ScorecardData, names: Sequence[str]) -> ReportTable | None:
     """The examples to look at first, each with its cause and scores; None where nothing is listed."""
-    if not card.worst:
-        return None
-    headers = build_columns("example", "question", "cause", numbers=tuple(names))
-    headers = (*headers[:3], *(replace(head, room=n) for n, head in enumerate(headers[3:], 1)))
-    rows_listed = []
-    for view in card.worst:
-        query_id, repeat = view.example.query_id, view.response.repeat
-        name = Phrase(
-            to_line(query_id, MAX_NAME_CHARS) + (f" ({repeat + 1})" if repeat else ""), to=("ex", query_id, repeat)
-        )
-        cause = "" if view.cause is None else Phrase(view.cause.name or UNNAMED, "bad")
-        scores = (
-            format_value(score.value) if (score := view.scores.get(metric)) is not None else "" for metric in names
-        )
-        rows_listed.append((name, to_line(view.example.query, 220), cause, *scores))
-    return ReportTable(headers, tuple(rows_listed))
+
+    def name_example(view: ExampleView) -> str:
+        repeat = view.response.repeat
+        return to_line(view.example.query_id, MAX_NAME_CHARS) + (f" ({repeat + 1})" if repeat else "")
+
+    def format_score(view: ExampleView, metric: str) -> str:
+        return format_value(view.scores[metric].value) if metric in view.scores else ""
+
+    return build_table(
+        card.worst,
+        Col("example", name_example, link=lambda view: ("ex", view.example.query_id, view.response.repeat)),
+        Col("question", "example.query", cut=220),
+        Col("cause", lambda view: "" if view.cause is None else Phrase(view.cause.name or UNNAMED, "bad")),
+        *(Col(name, partial(format_score, metric=name), kind="number", room=n) for n, name in enumerate(names, 1)),
+    )
 
 
 def find_total_time(card: ScorecardData) -> Timing | None:

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
+
+from ragauge.core.messages import format_value
+from ragauge.rendering.words import between, to_line
 
 if TYPE_CHECKING:
+    import polars as pl
+
     from ragauge.scores.results.chart import ReportChart
 
 Tone = Literal["", "plain", "strong", "faint", "good", "bad", "unsure", "title", "link"]
@@ -117,6 +123,94 @@ class ReportSection:
     top: bool = False  #: it heads the sections after it, up to the next such.
     skip: tuple[OutputFormat, ...] = ()  #: formats that leave it out.
     charts: tuple[ReportChart, ...] = ()  #: drawn on a page, after the table; their numbers stand in it.
+
+
+CELL_FORMS: Mapping[str, Callable[[Any], TableCell]] = {  # how a column writes its values
+    "text": lambda value: to_line(value) if isinstance(value, str) else value,
+    "interval": between,
+    "count": "{:,}".format,
+    "number": format_value,
+    "share": "{:.0%}".format,
+}
+FRAME_TYPES = {"text": "String", "count": "Int64"}  # of polars, by form; of other forms Float64
+
+
+class Col:
+    """A column that is declared: `build_table` shows it of rows, and `build_frame` gives its values.
+
+    Args:
+        head: its name.
+        of: what it holds of a row: an attribute, a key or a place in a tuple (`a.b`: that of what stands in `a`), or a
+            function of the row; "" = the attribute of its name. A phrase or a bar is a cell as it is.
+        form: a name in `CELL_FORMS`, or a format such as {:.4f}, of both of which None is a dash; or a function from
+            the value to a cell. All but text, interval and functions stand to the right.
+        cut: characters after which text ends; 0 = all of it.
+        link: what the text of a row leads to, as of a `Phrase`; None = nothing.
+        key: its name in a frame; "" = the last part of `of`, or `head`.
+        layout: further fields of `ReportColumn`.
+    """
+
+    def __init__(
+        self,
+        head: str,
+        of: str | Callable[[Any], Any] = "",
+        form: str | Callable[[Any], TableCell] = "text",
+        *,
+        cut: int = 0,
+        link: Callable[[Any], tuple[object, ...]] | None = None,
+        key: str = "",
+        **layout: Any,
+    ) -> None:
+        self.of, self.form, self.cut, self.link = of or head, form, cut, link
+        self.key = key or (self.of.rpartition(".")[2] if isinstance(self.of, str) else head)
+        kind: ColumnKind = "text" if form in ("text", "interval") or callable(form) else "number"
+        self.column = ReportColumn(head, **{"kind": kind, **layout})
+
+    def read_value(self, row: Any) -> Any:
+        """The value of a row; None where what it stands in is None."""
+        if callable(self.of):
+            return self.of(row)
+        for name in self.of.split("."):
+            if isinstance(row, Mapping):
+                row = row.get(name)
+            elif row is not None:
+                row = row[int(name)] if name.isdigit() else getattr(row, name)
+        return row
+
+    def write_cell(self, row: Any) -> TableCell:
+        """The cell of a row."""
+        value = self.read_value(row)
+        if callable(self.form):
+            return self.form(value)
+        if value is None and self.form != "interval":
+            return "–"
+        if self.link is not None:
+            return Phrase(to_line(value, self.cut), to=self.link(row))
+        return to_line(value, self.cut) if self.cut else CELL_FORMS.get(self.form, self.form.format)(value)
+
+
+def build_table(rows: Iterable[Any], *columns: Col | None, tight: bool = False) -> ReportTable | None:
+    """A table of rows; None where there is none.
+
+    Args:
+        rows: dataclasses, mappings or tuples.
+        columns: what is shown of each; None stands for no column.
+        tight: see `ReportTable`.
+
+    >>> build_table([("a", 1_200), ("b", None)], Col("name", "0"), Col("n", "1", "count")).rows
+    (('a', '1,200'), ('b', '–'))
+    """
+    shown = [column for column in columns if column is not None]
+    cells = tuple(tuple(column.write_cell(row) for column in shown) for row in rows)
+    return ReportTable(tuple(column.column for column in shown), cells, tight) if cells else None
+
+
+def build_frame(rows: Iterable[Any], *columns: Col) -> pl.DataFrame:
+    """The values of the same columns as a frame, which gives CSV too (`plain_csv.format_csv`)."""
+    import polars as pl
+
+    kinds = {column.key: getattr(pl, FRAME_TYPES.get(str(column.form), "Float64")) for column in columns}
+    return pl.DataFrame([{column.key: column.read_value(row) for column in columns} for row in rows], schema=kinds)
 
 
 def build_columns(*headers: str, numbers: tuple[str, ...] = ()) -> tuple[ReportColumn, ...]:

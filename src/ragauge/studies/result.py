@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ragauge.core.identity import to_json_value
+from ragauge.core.score import STATUSES
 from ragauge.verbs import files
 
 if TYPE_CHECKING:
@@ -138,33 +139,19 @@ class StudyResult:
     @cached_property
     def segments(self) -> pl.DataFrame:
         """What decides, by segment: segment, trial, mean, low, high, the four counts, difference and p_value."""
-        import polars as pl
+        from ragauge.rendering.sections import Col, build_frame
 
-        kinds = {
-            "segment": pl.String,
-            "trial": pl.String,
-            "mean": pl.Float64,
-            "low": pl.Float64,
-            "high": pl.Float64,
-            "scored": pl.Int64,
-            "undefined": pl.Int64,
-            "not_applicable": pl.Int64,
-            "failed": pl.Int64,
-            "difference": pl.Float64,
-            "difference_low": pl.Float64,
-            "difference_high": pl.Float64,
-            "p_value": pl.Float64,
-        }
-        rows = [
-            {
-                "segment": segment_mean.segment,
-                "trial": segment_mean.trial,
-                "mean": segment_mean.mean,
-                **_build_estimate_cells(segment_mean),
-            }
-            for segment_mean in self.figures.segment_means
-        ]
-        return pl.DataFrame(rows, schema=kinds)
+        numbers = (
+            Col("mean", form="number"),
+            Col("low", "interval.low", "number"),
+            Col("high", "interval.high", "number"),
+            *(Col(status, f"counts.{status}", "count") for status in STATUSES[:4]),
+            Col("difference", form="number"),
+            Col("low", "difference_interval.low", "number", key="difference_low"),
+            Col("high", "difference_interval.high", "number", key="difference_high"),
+            Col("p_value", form="number"),
+        )
+        return build_frame(self.figures.segment_means, Col("segment"), Col("trial"), *numbers)
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as JSON types: study, trials, means by trial and segment, what is decided, what the kind tells."""

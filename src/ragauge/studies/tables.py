@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from ragauge.core.messages import format_count
-from ragauge.rendering.sections import Phrase, ReportColumn, ReportSection, ReportTable, build_columns
+from ragauge.rendering.sections import Col, ReportColumn, ReportSection, ReportTable, build_table
 from ragauge.rendering.words import make_safe
 from ragauge.scores.results.chart import ChartPoint, ReportChart
 from ragauge.studies.figures import StudyTable
@@ -38,22 +38,16 @@ MAX_LABELS = 10  # points of a chart that all have a name; of more those on the 
 def build_list_sections(rows: Sequence[Mapping[str, Any]]) -> Iterator[ReportSection]:
     """The stored studies: name, kind, set, age, how many trials are in which state, and what came of those that say."""
     has_verdicts = any("verdict" in row for row in rows)
-    study_rows = []
-    for row in rows:
-        trials = ", ".join(f"{n} {state}" for state, n in row["trials"].items()) or "none"
-        when = row["created_at"][:16].replace("T", " ")
-        verdict = (row.get("verdict", UNOPENED_VERDICT),) if has_verdicts else ()
-        name = Phrase(make_safe(row["name"]), to=("study", row["name"]))
-        study_rows.append((name, row["kind"], make_safe(row["set"]), when, trials, *verdict))
-    headers = (
-        ReportColumn("study", fold=True),
-        *build_columns("kind", "set"),
-        ReportColumn("created", whole=True, room=1),
-        *build_columns("trials", *(("result",) if has_verdicts else ())),
+    table = build_table(
+        rows,
+        Col("study", "name", link=lambda row: ("study", row["name"]), fold=True),
+        Col("kind"),
+        Col("set"),
+        Col("created", lambda row: row["created_at"][:16].replace("T", " "), whole=True, room=1),
+        Col("trials", lambda row: ", ".join(f"{n} {state}" for state, n in row["trials"].items()) or "none"),
+        Col("result", lambda row: row.get("verdict", UNOPENED_VERDICT)) if has_verdicts else None,
     )
-    yield (
-        ReportSection(table=ReportTable(headers, tuple(study_rows))) if rows else ReportSection(lead=(NO_STUDIES_NOTE,))
-    )
+    yield ReportSection(lead=() if rows else (NO_STUDIES_NOTE,), table=table)
 
 
 def build_study_sections(figures: StudySummary, *, is_whole: bool = False) -> Iterator[ReportSection]:
@@ -154,10 +148,8 @@ def build_study_page(figures: StudySummary) -> list[ReportSection]:
         replace(entry, commands=tuple(line for line in entry.commands if not line.startswith(REPORT_COMMAND)))
         for entry in page_sections
     ]
-    page_sections.append(
-        ReportSection("Held constant", table=ReportTable(build_columns("setting", "value"), _format_fixed(study.fixed)))
-    )
-    return page_sections
+    held = build_table(_format_fixed(study.fixed), Col("setting", "0"), Col("value", "1"))
+    return [*page_sections, ReportSection("Held constant", table=held)]
 
 
 def _format_fixed(settings: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:

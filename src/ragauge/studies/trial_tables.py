@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from math import isclose
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ragauge.core.errors import UsageError
 from ragauge.core.messages import format_count, format_signed, format_value
 from ragauge.metrics.catalogue import parse_metric
-from ragauge.rendering.sections import Phrase, ReportColumn, ReportSection, ReportTable, Wording
-from ragauge.rendering.words import make_safe
+from ragauge.rendering.sections import Col, ReportColumn, ReportSection, ReportTable, build_table
 
 if TYPE_CHECKING:
+    from ragauge.core.study import Trial
     from ragauge.studies.figures import StudySummary
     from ragauge.studies.means import TrialMean
 
@@ -36,47 +37,45 @@ MAX_P = 0.05  # corrected p below which a difference in a segment is listed
 
 def _build_trial_table(figures: StudySummary) -> ReportTable | None:
     """A row a complete trial: what decides with its interval and counts, the difference, costs and what is shown."""
-    if not figures.complete:
-        return None
     measured = [name for name in (*figures.kind.costs, *figures.kind.shown) if name in figures.measured]
-    measured = measured or list(figures.measured)
-    metric = ReportColumn(figures.metric, whole=True, to=_link_definition(figures.metric))
-    decides = [metric, ReportColumn("examples", room=1)] if figures.metric else []
-    versus = [ReportColumn("vs base", whole=True), ReportColumn("p", "number")] if figures.base else []
-    headers = [ReportColumn("trial", fold=True), *decides, *versus]
-    rows = []
-    for trial in figures.listed:
-        mean = figures.mean(trial.name)
-        row: list[Wording] = [
-            Phrase(make_safe(trial.name), to=("run", trial.run_id)) if trial.run_id else make_safe(trial.name)
-        ]
-        if figures.metric:
-            row += [_format_mean(mean), _format_counts(mean)]
-        if figures.base:
-            row += _format_difference(mean)
-        row += [
-            _format_measurement(trial.find_measurement_value(name), _find_unit(figures, name), name)
-            for name in measured
-        ]
-        rows.append(tuple(row))
-    costs = [  # the last are the first to go where it is narrow
-        ReportColumn(name, "number", room=0 if name in figures.kind.costs else 2 + n) for n, name in enumerate(measured)
-    ]
-    return ReportTable((*headers, *costs), tuple(rows))
+    return build_table(
+        [(figures.mean(trial.name), trial) for trial in figures.listed],
+        Col("trial", "1.name", link=lambda row: ("run", row[1].run_id) if row[1].run_id else (), fold=True),
+        *_list_mean_columns(figures, "0"),
+        *(
+            Col(  # the last are the first to go where it is narrow
+                name,
+                partial(_format_measurement, name=name),
+                kind="number",
+                room=0 if name in figures.kind.costs else 2 + n,
+            )
+            for n, name in enumerate(measured or figures.measured)
+        ),
+    )
+
+
+def _list_mean_columns(figures: StudySummary, of: str) -> tuple[Col, ...]:
+    """What decides with its counts, and the difference from the base; `of` leads from a row to the mean."""
+    metric = Col(figures.metric, of, _format_mean, whole=True, to=_link_definition(figures.metric))
+    difference = Col("vs base", of, _format_difference, whole=True), Col("p", of, _format_p, kind="number")
+    return (
+        *((metric, Col("examples", of, _format_counts, room=1)) if figures.metric else ()),
+        *(difference if figures.base else ()),
+    )
 
 
 def _build_other_metrics(figures: StudySummary, *, is_whole: bool) -> ReportSection:
     """The means of further metrics, a row a trial; with their intervals where there is room for the whole."""
-    headers = _build_number_columns(figures.beside)
-    rows = []
-    for trial in figures.listed:
-        means = [figures.mean(trial.name, name) for name in figures.beside]
-        cells = [
-            _format_mean(mean) if is_whole else format_value(mean.mean, _get_scale(mean.metric)) if mean else "–"
-            for mean in means
-        ]
-        rows.append((make_safe(trial.name), *cells))
-    return ReportSection("Other metrics", table=ReportTable((ReportColumn("trial", fold=True), *headers), tuple(rows)))
+
+    def format_mean(trial: Trial, name: str) -> str:
+        mean = figures.mean(trial.name, name)
+        return _format_mean(mean) if is_whole else format_value(mean.mean, _get_scale(mean.metric)) if mean else "–"
+
+    columns = (
+        Col(name, partial(format_mean, name=name), kind="number", **_fit_number_column(n, figures.beside))
+        for n, name in enumerate(figures.beside)
+    )
+    return ReportSection("Other metrics", table=build_table(figures.listed, Col("trial", "name", fold=True), *columns))
 
 
 def _build_segment_section(figures: StudySummary, *, is_whole: bool) -> ReportSection:
@@ -85,23 +84,13 @@ def _build_segment_section(figures: StudySummary, *, is_whole: bool) -> ReportSe
     if not is_whole and len(means) > MAX_ROWS:
         means, selection_notes = _select_relevant(figures)
         notes = [*selection_notes, *notes]
-    headers = [ReportColumn("segment", fold=True), ReportColumn("trial", fold=True)]
-    headers += [
-        ReportColumn(figures.metric, whole=True, to=_link_definition(figures.metric)),
-        ReportColumn("examples", room=1),
-    ]
-    headers += [ReportColumn("vs base", whole=True), ReportColumn("p", "number")] if figures.base else []
-    rows = []
     run_of = {trial.name: trial.run_id for trial in figures.complete if trial.run_id}
-    for mean in means:
-        trial = (
-            Phrase(make_safe(mean.trial), to=("run", run_of[mean.trial]))
-            if mean.trial in run_of
-            else make_safe(mean.trial)
-        )
-        row = (make_safe(mean.segment), trial, _format_mean(mean), _format_counts(mean))
-        rows.append((*row, *_format_difference(mean)) if figures.base else row)
-    table = ReportTable(tuple(headers), tuple(rows)) if rows else None
+    table = build_table(
+        [(mean, mean.segment, mean.trial) for mean in means],
+        Col("segment", "1", fold=True),
+        Col("trial", "2", link=lambda row: ("run", run_of[row[2]]) if row[2] in run_of else (), fold=True),
+        *_list_mean_columns(figures, "0"),
+    )
     return ReportSection("Segments", figures.metric, table=table, notes=tuple(notes))
 
 
@@ -152,28 +141,13 @@ def _select_relevant(figures: StudySummary) -> tuple[list[TrialMean], list[str]]
 
 def _build_number_columns(names: Sequence[str]) -> list[ReportColumn]:
     """Columns of numbers, the first always shown, the last the first to go where it is narrow."""
-    return [
-        ReportColumn(
-            name,
-            "number",
-            room=n,
-            instead=(MORE_COLUMNS_NOTE,) if n and n == len(names) - 1 else (),
-            to=_link_definition(name),
-        )
-        for n, name in enumerate(names)
-    ]
+    return [ReportColumn(name, "number", **_fit_number_column(n, names)) for n, name in enumerate(names)]
 
 
-def _find_unit(figures: StudySummary, name: str) -> str:
-    return next(
-        (
-            measurement.unit
-            for trial in figures.complete
-            for measurement in trial.measurements
-            if measurement.name == name
-        ),
-        "",
-    )
+def _fit_number_column(n: int, names: Sequence[str]) -> dict[str, Any]:
+    """The same of column `n`, as fields of it."""
+    instead = (MORE_COLUMNS_NOTE,) if n and n == len(names) - 1 else ()
+    return {"room": n, "instead": instead, "to": _link_definition(names[n])}
 
 
 def _format_mean(mean: TrialMean | None) -> str:
@@ -210,24 +184,26 @@ def _format_counts(mean: TrialMean | None) -> str:
     return " · ".join(f"{n:,} {status}" for status, n in status_counts)
 
 
-def _format_difference(mean: TrialMean | None) -> tuple[str, str]:
-    """The difference to the base with its interval, and p."""
+def _format_difference(mean: TrialMean | None) -> str:
+    """The difference to the base with its interval."""
     if mean is None or mean.difference is None or mean.difference_interval is None:
-        return "–", "–"
-    interval = mean.difference_interval
-    difference_text = (
-        f"{format_signed(mean.difference)} [{format_signed(interval.low)}, {format_signed(interval.high)}]"
-    )
-    return (
-        difference_text,
-        "–" if mean.p_value is None else "< 0.001" if mean.p_value < 0.001 else f"{mean.p_value:.2g}",
-    )
-
-
-def _format_measurement(value: float | None, unit: str, name: str) -> str:
-    """A measurement with its unit, unless its name tells that."""
-    if value is None:
         return "–"
+    interval = mean.difference_interval
+    return f"{format_signed(mean.difference)} [{format_signed(interval.low)}, {format_signed(interval.high)}]"
+
+
+def _format_p(mean: TrialMean | None) -> str:
+    if mean is None or mean.difference is None or mean.difference_interval is None or mean.p_value is None:
+        return "–"
+    return "< 0.001" if mean.p_value < 0.001 else f"{mean.p_value:.2g}"
+
+
+def _format_measurement(row: tuple[TrialMean | None, Trial], name: str) -> str:
+    """A measurement with its unit, unless its name tells that."""
+    measurement = next((measurement for measurement in row[1].measurements if measurement.name == name), None)
+    if measurement is None or measurement.value is None:
+        return "–"
+    value, unit = measurement.value, measurement.unit
     value_text = format_value(value, "amount" if unit or value > 1 else "mean")
     return (
         f"${value_text}" if unit == "USD" else value_text if unit in name.split("_") else f"{value_text} {unit}".strip()

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from ragauge.core.document import FileName
 from ragauge.core.messages import format_command, format_count
-from ragauge.rendering.sections import ReportColumn, ReportSection, ReportTable, build_columns
+from ragauge.rendering.sections import Col, ReportSection, build_table
 from ragauge.rendering.words import make_safe, to_line
 
 if TYPE_CHECKING:
@@ -47,23 +47,19 @@ def build_difference_sections(
         f"removed, {changed:,} changed, {set_difference.same:,} the same.",
     )
     by_field = Counter(change.field for change in set_difference.changed)
-    fields = tuple((make_safe(name), f"{n:,}") for name, n in by_field.most_common())
-    table = ReportTable(build_columns("field", numbers=("examples",)), fields)
-    yield ReportSection("testset diff", lead=lead, table=table if by_field else None)
-    rows = [
-        (
-            to_line(row["query_id"]),
-            to_line(row["what"]),
-            to_line(row["before"], MAX_TEXT_CHARS),
-            to_line(row["now"], MAX_TEXT_CHARS),
+    table = build_table(by_field.most_common(), Col("field", "0"), Col("examples", "1", "count"))
+    yield ReportSection("testset diff", lead=lead, table=table)
+    if rows := list(list_differences(set_difference)):
+        table = build_table(
+            rows[:max_rows],
+            Col("example", "query_id", fold=True),
+            Col("what", fold=True),
+            Col("before", cut=MAX_TEXT_CHARS, fold=True),
+            Col("now", cut=MAX_TEXT_CHARS, fold=True),
         )
-        for row in list_differences(set_difference)
-    ]
-    if rows:
-        headers = tuple(ReportColumn(name, fold=True) for name in ("example", "what", "before", "now"))
         n_left_out = 0 if max_rows is None else max(0, len(rows) - max_rows)
         more = (f"and {n_left_out:,} more: JSON lists all.",) if n_left_out else ()
-        yield ReportSection("Examples", table=ReportTable(headers, tuple(rows[:max_rows])), notes=more)
+        yield ReportSection("Examples", table=table, notes=more)
 
 
 def list_differences(set_difference: SetDifference) -> Iterator[dict[str, str]]:
@@ -111,16 +107,17 @@ def build_generated_sections(generated: GeneratedSet, path: str, corpus: str = "
         lead.append("Fewer than requested: the documents have too few words for more distinct queries.")
     segments = [entry.example.segments for entry in generated.lines]
     counted = Counter((entry.get("type", ""), entry.get("difficulty", "")) for entry in segments)
-    rows = tuple((kind, hard, f"{n:,}") for (kind, hard), n in sorted(counted.items()))
     notes = tuple(f"{make_safe(corpus_note)}." for corpus_note in generated.corpus.list_exclusions())
     commands: tuple[str, ...] = ()
-    if rows:
+    if counted:
         notes = (DIFFICULTY_NOTE, *map(_describe_ids, sorted(used)[:1]), *notes)
         commands = (
             format_command("testset", "freeze", path, "--corpus", corpus),
             format_command("run", "SYSTEM", path),
         )
-    table = ReportTable(build_columns("type", "difficulty", numbers=("questions",)), rows) if rows else None
+    table = build_table(
+        sorted(counted.items()), Col("type", "0.0"), Col("difficulty", "0.1"), Col("questions", "1", "count")
+    )
     yield ReportSection("testset generate", make_safe(path), tuple(lead), table, notes=notes, commands=commands)
     if generated.written is not None:
         yield from _build_unwritten_section(generated.written)
@@ -149,7 +146,6 @@ def _build_rejection_section(written: WrittenSet) -> Iterator[ReportSection]:
     counted: Counter[str] = Counter()
     for stratum in written.strata:
         counted += stratum.rejected
-    rows = tuple((name, f"{n:,}", _count_by_type(written, "rejected", name)) for name, n in counted.most_common())
     ended = tuple(
         make_safe(
             f"{stratum_written.name}: {len(stratum_written.kept)} of {stratum_written.n_wanted}, because "
@@ -158,9 +154,14 @@ def _build_rejection_section(written: WrittenSet) -> Iterator[ReportSection]:
         for stratum_written in written.strata
         if stratum_written.ended
     )
-    if rows or ended:
-        headers = (ReportColumn("filter"), ReportColumn("rejected", "number"), ReportColumn("by type", fold=True))
-        yield ReportSection("Rejected questions", table=ReportTable(headers, rows) if rows else None, notes=ended)
+    if counted or ended:
+        table = build_table(
+            counted.most_common(),
+            Col("filter", "0"),
+            Col("rejected", "1", "count"),
+            Col("by type", lambda row: _count_by_type(written, "rejected", row[0]), fold=True),
+        )
+        yield ReportSection("Rejected questions", table=table, notes=ended)
 
 
 def _count_by_type(written: WrittenSet, counter_name: Literal["rejected", "unwritten"], name: str) -> str:
@@ -174,19 +175,16 @@ def _build_unwritten_section(written: WrittenSet) -> Iterator[ReportSection]:
     for stratum in written.strata:
         counted += stratum.unwritten
     if counted:
-        rows = tuple(
-            (name, f"{n:,}", _count_by_type(written, "unwritten", name), UNWRITTEN_REASONS[name])
-            for name, n in counted.most_common()
-        )
-        headers = (
-            ReportColumn("why"),
-            ReportColumn("requested", "number"),
-            ReportColumn("by type", fold=True),
-            ReportColumn("meaning"),
+        table = build_table(
+            counted.most_common(),
+            Col("why", "0"),
+            Col("requested", "1", "count"),
+            Col("by type", lambda row: _count_by_type(written, "unwritten", row[0]), fold=True),
+            Col("meaning", lambda row: UNWRITTEN_REASONS[row[0]]),
         )
         heard = to_line(written.heard, MAX_REPLY_CHARS)
         notes = (f"The first unreadable reply: {heard}. --rejected FILE saves all of them.",) if heard else ()
-        yield ReportSection("Missing questions", table=ReportTable(headers, rows), notes=notes)
+        yield ReportSection("Missing questions", table=table, notes=notes)
 
 
 def encode_generated(generated: GeneratedSet, path: str) -> dict[str, Any]:

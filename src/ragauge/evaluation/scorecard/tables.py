@@ -17,6 +17,7 @@ from ragauge.evaluation.scorecard.bars import list_worst_segments
 from ragauge.rendering import judge_usage as judged
 from ragauge.rendering.sections import (
     Bar,
+    Col,
     LengthBars,
     Phrase,
     ReportColumn,
@@ -27,6 +28,7 @@ from ragauge.rendering.sections import (
     Tone,
     Wording,
     build_columns,
+    build_table,
 )
 from ragauge.rendering.verdict_texts import first_thing, label_first, older_rule, outcomes, verdict
 from ragauge.rendering.words import (
@@ -62,6 +64,8 @@ MAX_CAUSES = 6
 SIGNS: Mapping[str, str] = {"better": " ▲", "worse": " ▼", "changed": " ◆"}
 TONES: Mapping[str, Tone] = {"better": "good", "worse": "bad"}
 JUDGE_ERROR_HEADER = "including judge error"  # head of the column with the wider interval
+SPREAD_HEADING = "Means of several repeats of the judge"
+SPREAD_NOTE = "Every repeat judges the same responses; the first one is scored. Intervals do not include this spread."
 
 
 def build_sections(card: ScorecardData, report: Path | None = None) -> Iterator[ReportSection]:
@@ -296,13 +300,16 @@ def _build_worst_segments(card: ScorecardData) -> ReportSection | None:
 
 def build_judge_repeats(card: ScorecardData) -> ReportSection | None:
     """How far the means lie apart between several repeats of the judge; None where it was asked once."""
-    rows = judged.build_spread_rows(card.use)
-    if not rows:
-        return None
-    first, *others = judged.build_spread_headers(rows)
-    cells = tuple((row.metric, *row.means, row.width, row.deviation, row.changed) for row in rows)
-    table = ReportTable((ReportColumn(first, fold=True), *build_columns(numbers=tuple(others))), cells)
-    return ReportSection(judged.SPREAD_HEADING, table=table, notes=(judged.SPREAD_NOTE,))
+    spread = card.use.spread if card.use is not None else ()
+    table = build_table(
+        spread,
+        Col("metric", fold=True),
+        *(Col(f"repeat {n + 1}", f"means.{n}", "number") for n in range(len(spread[0].means) if spread else 0)),
+        Col("range", "width", "{:.3f}"),
+        Col("std. dev.", "deviation", "{:.3f}"),
+        Col("changed responses", lambda metric: f"{metric.changed:,} of {metric.n:,}", kind="number"),
+    )
+    return ReportSection(SPREAD_HEADING, table=table, notes=(SPREAD_NOTE,)) if spread else None
 
 
 def _build_trust_sections(card: ScorecardData) -> Iterator[ReportSection]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from ragauge.core.messages import format_count, format_value
 from ragauge.evaluation.thresholds.compute import ByOutcome, ScoreLevel, Thresholds
-from ragauge.rendering.sections import Phrase, ReportColumn, ReportSection, ReportTable, build_columns
+from ragauge.rendering.sections import Col, Phrase, ReportSection, ReportTable, build_table
 from ragauge.rendering.words import between, to_line
 from ragauge.scores.indicators import STARTING_LABEL, StartingPoint
 from ragauge.stats.judge_error import WITH_ERROR
@@ -17,6 +17,7 @@ OTHER_SCALE = {
     "context_precision:unit=sentence": "context_precision",
 }
 TRACK_CHARS = 16  # characters from 0 to 1
+TRACK_HEAD = f"0 {'·' * (TRACK_CHARS - 4)} 1"
 DESCRIPTION = "This describes the run; it is not a target. Nothing here shows which score is good enough."
 
 
@@ -62,35 +63,27 @@ def _describe_outcome(thresholds: Thresholds, shares: ByOutcome) -> str:
     return f"{outcome}{rate}{others}"
 
 
-def _build_level_table(thresholds: Thresholds, shares: ByOutcome) -> ReportTable:
-    headers = (
-        ReportColumn("score", whole=True),
-        ReportColumn("n", "number"),
-        ReportColumn("good outcome", whole=True),
-        ReportColumn(f"0 {'·' * (TRACK_CHARS - 4)} 1", "bar", whole=True),
-        ReportColumn(f"from this score on ({shares.confidence:.0%})", whole=True),
-        ReportColumn(""),
+def _build_level_table(thresholds: Thresholds, shares: ByOutcome) -> ReportTable | None:
+    def mark_served(level: ScoreLevel) -> Phrase:
+        if shares.level is None or not level.serves:
+            return Phrase("")
+        return Phrase("◀" if shares.level in (level.low, level.high) else "✓", "good")
+
+    def format_share(level: ScoreLevel) -> str:
+        return f"{format_value(level.rate)} {between(level.interval)}".strip()
+
+    def format_from_here(level: ScoreLevel) -> str:
+        return f"{format_value(level.from_rate)} {between(level.from_interval)}".strip()
+
+    return build_table(
+        shares.levels,
+        Col("score", lambda level: _format_range(level, thresholds.kind), whole=True),
+        Col("n", "n", "count"),
+        Col("good outcome", format_share, whole=True),
+        Col(TRACK_HEAD, lambda level: Phrase(draw_track(level, shares.target)), kind="bar", whole=True),
+        Col(f"from this score on ({shares.confidence:.0%})", format_from_here, whole=True),
+        Col("", mark_served),
     )
-    rows = []
-    for level in shares.levels:
-        served = shares.level is not None and level.serves
-        first = served and shares.level in (level.low, level.high)
-        rate, from_rate = (
-            f"{format_value(rate)} {between(interval)}".strip()
-            for rate, interval in ((level.rate, level.interval), (level.from_rate, level.from_interval))
-        )
-        mark = Phrase("◀" if first else "✓" if served else "", "good" if served else "")
-        rows.append(
-            (
-                _format_range(level, thresholds.kind),
-                f"{level.n:,}",
-                rate,
-                draw_track(level, shares.target),
-                from_rate,
-                mark,
-            )
-        )
-    return ReportTable(headers, tuple(rows))
 
 
 def _format_range(level: ScoreLevel, kind: str) -> str:
@@ -172,21 +165,19 @@ def _build_reached_section(thresholds: Thresholds, about: str, notes: tuple[str,
     bound_header = {"higher": "score at least", "lower": "score at most", "neither": "score at most"}[
         thresholds.direction
     ]
-    headers = (
-        *build_columns(numbers=("share of the examples", bound_header)),
-        ReportColumn("95 % interval of the score"),
-    )
-    rows = tuple(
-        (
-            f"{share.share:.0%}",
-            format_value(share.value, thresholds.kind),
-            between(share.interval, thresholds.kind) or "too few examples",
-        )
-        for share in thresholds.reached
+    table = build_table(
+        thresholds.reached,
+        Col("share of the examples", "share", "share"),
+        Col(bound_header, "value", lambda value: format_value(value, thresholds.kind), kind="number"),
+        Col(
+            "95 % interval of the score",
+            "interval",
+            lambda interval: between(interval, thresholds.kind) or "too few examples",
+        ),
     )
     mean = f"{format_value(thresholds.mean, thresholds.kind)} {between(thresholds.interval, thresholds.kind)}".strip()
     if thresholds.judged is not None:
         mean += f"{WITH_ERROR} {between(thresholds.judged, thresholds.kind)}"
     lead = f"No outcome is recorded with the responses. {format_count(thresholds.n, 'example')}, mean {mean}."
     after = (Phrase(DESCRIPTION, "strong"),)
-    return ReportSection(thresholds.metric, about, (lead,), ReportTable(headers, rows), after, notes)
+    return ReportSection(thresholds.metric, about, (lead,), table, after, notes)

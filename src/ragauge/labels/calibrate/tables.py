@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ragauge.core.messages import format_command, format_count
-from ragauge.rendering.sections import Phrase, ReportSection, ReportTable, build_columns
+from ragauge.labels.check.tables import RELIABILITY_COLUMNS, format_figure
+from ragauge.rendering.sections import Col, Phrase, ReportSection, build_table
 from ragauge.rendering.words import to_line
 from ragauge.scores.agreement import AgreementFigure
-from ragauge.scores.calibration import CalibrationSide, JudgeCalibration, describe_weakness
-from ragauge.scores.detection_quality import ReliabilityBin
+from ragauge.scores.calibration import JudgeCalibration, describe_weakness
 
 FIGURES_NOTE = (
     "Brier: mean squared error of the probabilities; 0.25 = always predicting one half. log loss: mean "
@@ -35,35 +35,30 @@ def build_sections(calibration: JudgeCalibration) -> Iterator[ReportSection]:
     )
     left_out_notes = [f"{count:,} left out: {reason}" for reason, count in learned.without.items()]
     gain = calibration.gain
-    rows = (
-        _build_row("before" if calibration.changed else "raw", gain.before),
-        _build_row("after", gain.after),
-        ("difference", _format_figure(gain.brier, "+"), _format_figure(gain.log_loss, "+"), ""),
-    )
-    table = ReportTable(
-        build_columns("", numbers=("Brier", "log loss", "AUROC")), rows if calibration.changed else rows[:1]
-    )
+    phases = (("before", gain.before), ("after", gain.after)) if calibration.changed else (("raw", gain.before),)
+    rows = [
+        (when, *map(_format_figure, (side.probabilities.brier, side.log_loss, side.probabilities.auroc)))
+        for when, side in phases
+    ]
+    if calibration.changed:
+        rows.append(("difference", _format_figure(gain.brier, "+"), _format_figure(gain.log_loss, "+"), ""))
+    numbers = (Col(head, str(place), kind="number") for place, head in enumerate(("Brier", "log loss", "AUROC"), 1))
+    table = build_table(rows, Col("", "0"), *numbers)
     choice_text, weak = Phrase(_explain_choice(calibration), "strong"), describe_weakness(gain.to_dict())
     warnings = (weak,) if weak else ()
     yield ReportSection("Calibration", "", (about, *left_out_notes), table, (choice_text,), warnings=warnings)
-    tried = [
-        (
-            f"{entry.name} (chosen)" if entry.name == calibration.chosen else entry.name,
-            f"{entry.brier:.4f}",
-            f"{entry.gain:+.4f}",
-            f"{entry.error:.4f}",
-        )
-        for entry in calibration.tried
-    ]
-    yield ReportSection(
-        "Tried",
-        table=ReportTable(build_columns("candidate", numbers=("Brier", "better by", "standard error")), tuple(tried)),
+    tried_table = build_table(
+        calibration.tried,
+        Col("candidate", lambda tried: f"{tried.name} (chosen)" if tried.name == calibration.chosen else tried.name),
+        Col("Brier", "brier", "{:.4f}"),
+        Col("better by", "gain", "{:+.4f}"),
+        Col("standard error", "error", "{:.4f}"),
     )
-    phases = (("before", gain.before), ("after", gain.after)) if calibration.changed else (("raw", gain.before),)
+    yield ReportSection("Tried", table=tried_table)
     for when, phase in phases:
-        headers = build_columns("p", numbers=("n", "mean p", "labeled supported"))
-        bins = tuple(_build_bin_row(entry) for entry in phase.probabilities.curve)
-        yield ReportSection(f"Reliability ({when})", table=ReportTable(headers, bins))
+        supported = Col("labeled supported", "supported", _format_figure, kind="number")
+        curve_table = build_table(phase.probabilities.curve, *RELIABILITY_COLUMNS, supported)
+        yield ReportSection(f"Reliability ({when})", table=curve_table)
     notes = (FIGURES_NOTE, AFTER_NOTE) if calibration.changed else (FIGURES_NOTE,)
     yield ReportSection(notes=notes, after=tuple(_advise_use(calibration)) if calibration.changed else ())
 
@@ -87,23 +82,5 @@ def _advise_use(calibration: JudgeCalibration) -> Iterator[str]:
         )
 
 
-def _build_row(name: str, phase: CalibrationSide) -> tuple[str, ...]:
-    p = phase.probabilities
-    return name, _format_figure(p.brier), _format_figure(phase.log_loss), _format_figure(p.auroc)
-
-
-def _build_bin_row(reliability_bin: ReliabilityBin) -> tuple[str, ...]:
-    return (
-        f"{reliability_bin.least:.2f} to {reliability_bin.most:.2f}",
-        f"{reliability_bin.n:,}",
-        f"{reliability_bin.p:.2f}",
-        _format_figure(reliability_bin.supported),
-    )
-
-
 def _format_figure(figure: AgreementFigure, sign: str = "") -> str:
-    if figure.value is None:
-        return "–"
-    interval = figure.interval
-    interval_text = "" if interval is None else f" [{interval.low:{sign}.3f}, {interval.high:{sign}.3f}]"
-    return f"{figure.value:{sign}.3f}{interval_text}"
+    return format_figure(figure, sign, digits=3)

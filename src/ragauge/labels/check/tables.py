@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from ragauge.core.human_labels import TWO_LABELS
 from ragauge.core.messages import format_count
 from ragauge.rendering.json_forms import encode
 from ragauge.rendering.json_values import compute_shift, format_judge_name, window_text
 from ragauge.rendering.judge_usage import format_money
-from ragauge.rendering.sections import ReportSection, ReportTable, build_columns
+from ragauge.rendering.sections import Col, ReportSection, ReportTable, build_table
 from ragauge.rendering.words import make_safe, to_line
 from ragauge.rendering.writers import markdown as writer
 from ragauge.scores.judge_usage import list_disagreements
 
 if TYPE_CHECKING:
     from ragauge.scores.agreement import Agreement, AgreementFigure
-    from ragauge.scores.judge_check import CheckedJudge, Differs, JudgeCheck, JudgePair
+    from ragauge.scores.judge_check import CheckedJudge, Differs, JudgeCheck
+    from ragauge.stats.agreement import AlternativeAnnotator
     from ragauge.stats.judge_error import JudgeMeanError
+    from ragauge.stats.label_gap import LabelGap
 
 PEOPLE = "annotators, each against the others"  # the row of what a judge can be asked for at most
 MAX_DIFFERING = 10  # parts that differ, in a terminal
@@ -32,21 +34,40 @@ FIGURES_NOTE = (
 )
 MEAN_ERRORS_HEADING = "How far its means are from human labels (saved, and included in its score intervals from now on)"
 ALTERNATIVE_HEADING = "Whether it can replace an annotator (alternative annotator test)"
-ALTERNATIVE_HEADERS = ("judge", "allowance", "annotators outperformed", "advantage", "can replace one")
 ALPHA_HEADING = "Krippendorff's alpha among annotators, and with each judge added"
-LABELED_HEADERS = ("from", "human mean", "judge mean", "difference")  # heads of `build_labeled_rows` behind the first
+DETECTION_FIGURES = {"precision": "precision", "recall": "recall", "F1": "f1", "base rate": "base_rate"}
 CHANCE_AUROC = 0.5  # AUROC of a judge that tells nothing
 MAX_SLIGHT_KAPPA = 0.2  # a kappa up to which agreement is slight: Landis and Koch (1977)
 MIN_PARTS = 50  # parts below which intervals are too wide to choose a judge by
-Rows = list[tuple[str, ...]]
-HeadedRows = tuple[str, tuple[str, ...], Rows]  # heading, columns, rows
+HeadedTable = tuple[str, ReportTable | None]  # heading, table
+
+
+def build_figure_column(head: str, of: str = "", sign: str = "", **layout: Any) -> Col:
+    """A column of numbers with their intervals; `of` and `layout` as of a `Col`."""
+    return Col(head, of, lambda figure: format_figure(figure, sign), kind="number", **layout)
+
+
+RELIABILITY_COLUMNS = (  # of a `ReliabilityBin`
+    Col("p", lambda reliability_bin: f"{reliability_bin.least:.2f} to {reliability_bin.most:.2f}"),
+    Col("n", "n", "count"),
+    Col("mean p", "p", "{:.2f}"),
+)
+_AGREEMENT_COLUMNS = (  # of rows (name, agreement, …)
+    Col("judge", "0"),
+    Col("n", "1.n", "count"),
+    build_figure_column("accuracy", "1.accuracy"),
+    build_figure_column("balanced", "1.balanced_accuracy"),
+    build_figure_column("Cohen's kappa", "1.kappa"),
+)
+LABELED_COLUMNS = (Col("human mean", "1.labels.people", "{:.2f}"), Col("judge mean", "1.labels.judge", "{:.2f}"))
 
 
 def build_sections(check: JudgeCheck, max_differing: int | None = MAX_DIFFERING) -> Iterator[ReportSection]:
     """The whole report, tables and worst parts, `max_differing` a judge; None for all."""
     yield ReportSection(lead=tuple(_build_lead(check)))
-    for heading, headers, rows in _build_tables(check):
-        yield ReportSection(heading, table=ReportTable(build_columns(headers[0], numbers=headers[1:]), tuple(rows)))
+    for heading, table in _build_tables(check):
+        if table is not None:
+            yield ReportSection(heading, table=table)
     for judge in check.judges:
         if judge.differs:
             after = tuple(
@@ -164,201 +185,165 @@ def _warn_of_chance(judge: CheckedJudge, check: JudgeCheck) -> str:
     return f"{words}{wide} Do not rely on its scores here: look at the differences below, or use another judge."
 
 
-def _build_tables(check: JudgeCheck) -> Iterator[HeadedRows]:
+def _build_tables(check: JudgeCheck) -> Iterator[HeadedTable]:
     people = () if check.ceiling is None else (check.ceiling,)
     three = any(entry.weighted is not None for entry in (*people, *(judge.whole for judge in check.judges)))
-    kappas = ("Cohen's kappa", *(("weighted kappa",) if three else ()))
-    figures = ("judge", "n", "accuracy", "balanced", *kappas, "no verdict")
-    ceiling_rows = [(PEOPLE, *_format_agreement(entry, three=three), "") for entry in people]
-    yield (
-        "Agreement with human labels",
-        figures,
-        [*(_build_judge_row(entry, entry.whole, three=three) for entry in check.judges), *ceiling_rows],
-    )
+    lacking = Col("no verdict", lambda row: _describe_lacking(row[2], row[1]), kind="number")
+    agreed: list[tuple[str, Agreement, CheckedJudge | None]] = [
+        (format_judge_name(judge), judge.whole, judge) for judge in check.judges
+    ]
+    agreed += [(PEOPLE, entry, None) for entry in people]
+    weighted = build_figure_column("weighted kappa", "1.weighted") if three else None
+    yield "Agreement with human labels", build_table(agreed, *_AGREEMENT_COLUMNS, weighted, lacking)
     if len(check.labels) > len(TWO_LABELS):
-        headers = ("judge", "n", "accuracy", "balanced", "Cohen's kappa", "no verdict")
-        yield "Supported or not", headers, [_build_judge_row(judge, judge.supported) for judge in check.judges]
-    if check.annotators_alpha:
-        yield from _build_alpha_table(check)
-    if any(judge.alternatives for judge in check.judges):
-        yield ALTERNATIVE_HEADING, ALTERNATIVE_HEADERS, list(_build_alternative_rows(check))
+        supported = [(format_judge_name(judge), judge.supported, judge) for judge in check.judges]
+        yield "Supported or not", build_table(supported, *_AGREEMENT_COLUMNS, lacking)
+    if scales := tuple(check.annotators_alpha):
+        alphas = [("annotators", check.annotators_alpha)]
+        alphas += [(f"annotators and {format_judge_name(judge)}", judge.alphas) for judge in check.judges]
+        columns = (build_figure_column(scale, f"1.{scale}") for scale in scales)
+        yield ALPHA_HEADING, build_table(alphas, Col("", "0"), *columns)
+    tests = [(format_judge_name(judge), test) for judge in check.judges for test in judge.alternatives]
+    yield ALTERNATIVE_HEADING, _build_alternative_table(tests)
     yield from _build_detection_tables(check)
     yield from _build_segment_tables(check)
-    if check.pairs:
-        pairs: Rows = [_build_pair_row(pair, check) for pair in check.pairs]
-        yield "Agreement between judges", ("", "n", "agreement", "Cohen's kappa", "accuracy difference"), pairs
-    mean_error_rows = _build_mean_error_rows(check)
-    if mean_error_rows:
-        yield MEAN_ERRORS_HEADING, ("judge", *LABELED_HEADERS), mean_error_rows
-    paid_judges = [judge for judge in check.judges if judge.answers.took.replies]
-    if paid_judges:
-        cost_headers = ("judge", "calls", "tokens in", "tokens out", "cost", "per 1,000 parts")
-        yield "Cost", cost_headers, [_build_cost_row(entry, check.n_parts) for entry in paid_judges]
-    without: Rows = [
-        (f"{format_judge_name(judge)}: {to_line(reason, 90)}", f"{count:,}")
+    pairs = build_table(
+        check.pairs,
+        Col("", lambda pair: " vs ".join(format_judge_name(check.judges[n]) for n in (pair.new, pair.base))),
+        Col("n", "agreement.n", "count"),
+        build_figure_column("agreement", "agreement.accuracy"),
+        build_figure_column("Cohen's kappa", "agreement.kappa"),
+        build_figure_column("accuracy difference", "gain", "+"),
+    )
+    yield "Agreement between judges", pairs
+    errors = [
+        (f"{format_judge_name(judge)}: {metric}", error)
+        for judge in check.judges
+        for metric, error in list_labeled_errors(check.errors.get(judge.answers.judge_id, {}))
+    ]
+    source = Col("from", "1.labels", describe_source, kind="number")
+    gap = Col("difference", "1.labels", format_gap, kind="number")
+    yield MEAN_ERRORS_HEADING, build_table(errors, Col("judge", "0"), source, *LABELED_COLUMNS, gap)
+    yield "Cost", _build_cost_table([judge for judge in check.judges if judge.answers.took.replies], check.n_parts)
+    without = [
+        (f"{format_judge_name(judge)}: {to_line(reason, 90)}", count)
         for judge in check.judges
         for reason, count in judge.without.items()
     ]
-    if without:
-        yield "Reasons for missing verdicts", ("", "parts"), without
+    yield "Reasons for missing verdicts", build_table(without, Col("", "0"), Col("parts", "1", "count"))
 
 
-def _build_alternative_rows(check: JudgeCheck) -> Iterator[tuple[str, ...]]:
-    for judge in check.judges:
-        for test in judge.alternatives:
-            won, passes = f"{test.winning:.0%} of {test.annotators}", "yes" if test.passes else "no"
-            yield format_judge_name(judge), f"{test.epsilon:g}", won, f"{test.advantage:.2f}", passes
+def _build_alternative_table(tests: Sequence[tuple[str, AlternativeAnnotator]]) -> ReportTable | None:
+    return build_table(
+        tests,
+        Col("judge", "0"),
+        Col("allowance", "1.epsilon", "{:g}"),
+        Col("annotators outperformed", lambda row: f"{row[1].winning:.0%} of {row[1].annotators}", kind="number"),
+        Col("advantage", "1.advantage", "{:.2f}"),
+        Col("can replace one", lambda row: "yes" if row[1].passes else "no", kind="number"),
+    )
 
 
-def _build_segment_tables(check: JudgeCheck) -> Iterator[HeadedRows]:
+def _build_cost_table(judges: Sequence[CheckedJudge], n_parts: int) -> ReportTable | None:
+    def compute_cost_per_thousand(judge: CheckedJudge) -> float | None:
+        cost = judge.answers.took.cost
+        return None if cost is None else cost / n_parts * 1_000
+
+    return build_table(
+        judges,
+        Col("judge", format_judge_name),
+        Col("calls", "answers.took.replies", "count"),
+        Col("tokens in", "answers.took.input_tokens", "count"),
+        Col("tokens out", "answers.took.output_tokens", "count"),
+        Col("cost", "answers.took.cost", format_money, kind="number"),
+        Col("per 1,000 parts", lambda judge: format_money(compute_cost_per_thousand(judge)), kind="number"),
+    )
+
+
+def _build_segment_tables(check: JudgeCheck) -> Iterator[HeadedTable]:
     """Labels by verdicts of each judge, and agreement in segments."""
     for checked in check.judges:
         labels = [LABEL_WORDS.get(label, label) for label in checked.whole.labels]
-        rows: Rows = [
-            (f"human: {label}", *(f"{n:,}" for n in row))
-            for label, row in zip(labels, checked.whole.table, strict=True)
-        ]
-        yield f"{format_judge_name(checked)}: human labels (rows) and verdicts (columns)", ("", *labels), rows
+        rows = [(f"human: {label}", *counts) for label, counts in zip(labels, checked.whole.table, strict=True)]
+        columns = (Col(label, str(place), "count") for place, label in enumerate(labels, 1))
+        yield (
+            f"{format_judge_name(checked)}: human labels (rows) and verdicts (columns)",
+            build_table(rows, Col("", "0"), *columns),
+        )
     for column in dict.fromkeys(column for judge in check.judges for column in judge.segments):
-        rows = [
-            (
-                f"{to_line(value, 40)}: {format_judge_name(judge)}",
-                f"{agreement.n:,}",
-                format_figure(agreement.accuracy),
-                format_figure(agreement.kappa),
-            )
+        agreements = [
+            (f"{to_line(value, 40)}: {format_judge_name(judge)}", agreement)
             for value in dict.fromkeys(v for judge in check.judges for v in judge.segments.get(column, {}))
             for judge in check.judges
             if (agreement := judge.segments.get(column, {}).get(value)) is not None
         ]
-        yield f"By {make_safe(column)}", ("", "n", "accuracy", "Cohen's kappa"), rows
+        _, n, accuracy, _, kappa = _AGREEMENT_COLUMNS
+        yield f"By {make_safe(column)}", build_table(agreements, Col("", "0"), n, accuracy, kappa)
 
 
-def _build_alpha_table(check: JudgeCheck) -> Iterator[HeadedRows]:
-    """How far annotators agree, and with each judge as one more of them."""
-    scales = tuple(check.annotators_alpha)
-    rows: Rows = [("annotators", *(format_figure(check.annotators_alpha[scale]) for scale in scales))]
-    rows += [
-        (f"annotators and {format_judge_name(judge)}", *(format_figure(judge.alphas.get(scale)) for scale in scales))
-        for judge in check.judges
-    ]
-    yield ALPHA_HEADING, ("", *scales), rows
-
-
-def _build_detection_tables(check: JudgeCheck) -> Iterator[HeadedRows]:
+def _build_detection_tables(check: JudgeCheck) -> Iterator[HeadedTable]:
     """What the judges find of what is not supported, and what their probabilities are worth."""
-    rows: Rows = [
-        (
-            format_judge_name(judge),
-            *map(format_figure, (of.precision, of.recall, of.f1, of.base_rate)),
-            "–" if of.majority is None else f"{of.majority:.2f}",
-        )
-        for judge in check.judges
-        for of in [judge.detection]
-    ]
-    yield "Detecting what is not supported", ("judge", "precision", "recall", "F1", "base rate", "majority"), rows
-    sure = [
-        (format_judge_name(judge), judge.probabilities) for judge in check.judges if judge.probabilities is not None
-    ]
+    columns = (build_figure_column(head, f"detection.{of}") for head, of in DETECTION_FIGURES.items())
+    majority = Col("majority", "detection.majority", "{:.2f}")
+    yield (
+        "Detecting what is not supported",
+        build_table(check.judges, Col("judge", format_judge_name), *columns, majority),
+    )
+    sure = [judge for judge in check.judges if judge.probabilities is not None]
     if sure:
-        rows = [
-            (name, format_figure(p.auroc), format_figure(p.brier), f"{p.brier_base:.2f}", f"{p.ece:.2f}")
-            for name, p in sure
-        ]
-        yield "Probabilities", ("judge", "AUROC", "Brier", "Brier of the base rate", "ECE"), rows
-    for name, p in sure:
-        rows = [
-            (f"{bin_.least:.2f} to {bin_.most:.2f}", f"{bin_.n:,}", f"{bin_.p:.2f}", format_figure(bin_.supported))
-            for bin_ in p.curve
-        ]
-        yield f"{name}: probabilities and human labels", ("p", "n", "mean p", "labeled supported"), rows
+        yield (
+            "Probabilities",
+            build_table(
+                sure,
+                Col("judge", format_judge_name),
+                build_figure_column("AUROC", "probabilities.auroc"),
+                build_figure_column("Brier", "probabilities.brier"),
+                Col("Brier of the base rate", "probabilities.brier_base", "{:.2f}"),
+                Col("ECE", "probabilities.ece", "{:.2f}"),
+            ),
+        )
+    for judge in sure:
+        curve = judge.probabilities.curve if judge.probabilities else ()
+        table = build_table(curve, *RELIABILITY_COLUMNS, build_figure_column("labeled supported", "supported"))
+        yield f"{format_judge_name(judge)}: probabilities and human labels", table
 
 
-def _build_mean_error_rows(check: JudgeCheck) -> Rows:
-    """How far each judge's means lie from people's, by all labels kept so far."""
-    return [
-        row
-        for judge in check.judges
-        for row in build_labeled_rows(check.errors.get(judge.answers.judge_id, {}), f"{format_judge_name(judge)}: ")
-    ]
-
-
-def build_labeled_rows(errors: Mapping[str, JudgeMeanError], prefix: str = "") -> Rows:
-    """How far a judge's means lie from people's by labels of the user's own: a row a metric.
+def list_labeled_errors(errors: Mapping[str, JudgeMeanError]) -> list[tuple[str, JudgeMeanError]]:
+    """How far a judge's means lie from people's by labels of the user's own, by metric.
 
     Args:
         errors: printed name of a metric -> how far the judge's mean of it errs.
-        prefix: what stands before the name.
     """
-    return [
-        (
-            f"{prefix}{metric}",
-            _describe_source(error),
-            f"{error.labels.people:.2f}",
-            f"{error.labels.judge:.2f}",
-            _format_gap(error),
-        )
-        for metric, error in errors.items()
-        if error.labels is not None and metric != "unsupported"
-    ]
+    return [(metric, error) for metric, error in errors.items() if error.labels is not None and metric != "unsupported"]
 
 
-def _describe_source(error: JudgeMeanError) -> str:
+def describe_source(labels: LabelGap) -> str:
     """How many labels, examples and files an error rests on."""
-    labels = error.labels
-    if labels is None:
-        return ""
     files = f", {labels.files} files" if labels.files > 1 else ""
     return f"{format_count(labels.labels, 'label')}, {format_count(labels.examples, 'example')}{files}"
 
 
-def _format_gap(error: JudgeMeanError) -> str:
+def format_gap(labels: LabelGap) -> str:
     """People's mean less the judge's with its interval, by labels alone."""
-    if error.labels is None:
-        return "–"
-    shift, (low, high) = compute_shift(error.labels)
+    shift, (low, high) = compute_shift(labels)
     return f"{shift:+.2f} [{low:+.2f}, {high:+.2f}]"
 
 
-def _build_judge_row(judge: CheckedJudge, over: Agreement, *, three: bool = False) -> tuple[str, ...]:
+def _describe_lacking(judge: CheckedJudge | None, over: Agreement) -> str:
+    """How many parts a judge has no verdict on; "" for people."""
+    if judge is None:
+        return ""
     lacking = sum(judge.without.values())
-    total = over.n + lacking
-    share = f"{lacking:,} ({lacking / total:.0%})" if lacking else "0"
-    return format_judge_name(judge), *_format_agreement(over, three=three), share
+    return f"{lacking:,} ({lacking / (over.n + lacking):.0%})" if lacking else "0"
 
 
-def _format_agreement(over: Agreement, *, three: bool) -> tuple[str, ...]:
-    """The figures of a row; with weighted kappa where another row of the table has one."""
-    kappas = (over.kappa, over.weighted) if three else (over.kappa,)
-    return f"{over.n:,}", *map(format_figure, (over.accuracy, over.balanced_accuracy, *kappas))
-
-
-def _build_pair_row(pair: JudgePair, check: JudgeCheck) -> tuple[str, ...]:
-    new, base = format_judge_name(check.judges[pair.new]), format_judge_name(check.judges[pair.base])
-    over = pair.agreement
-    return (
-        f"{new} vs {base}",
-        f"{over.n:,}",
-        format_figure(over.accuracy),
-        format_figure(over.kappa),
-        format_figure(pair.gain, "+"),
-    )
-
-
-def _build_cost_row(judge: CheckedJudge, n_parts: int) -> tuple[str, ...]:
-    took = judge.answers.took
-    each = None if took.cost is None else took.cost / n_parts * 1_000
-    tokens = f"{took.input_tokens:,}", f"{took.output_tokens:,}"
-    return format_judge_name(judge), f"{took.replies:,}", *tokens, format_money(took.cost), format_money(each)
-
-
-def format_figure(estimate: AgreementFigure | None, sign: str = "") -> str:
+def format_figure(estimate: AgreementFigure | None, sign: str = "", digits: int = 2) -> str:
     """A number with its interval; a dash where there is none, or it is not defined."""
     if estimate is None or estimate.value is None:
         return "–"
-    text = f"{estimate.value:{sign}.2f}"
-    interval = estimate.interval
-    return text if interval is None else f"{text} [{interval.low:{sign}.2f}, {interval.high:{sign}.2f}]"
+    form, interval = f"{sign}.{digits}f", estimate.interval
+    text = f"{estimate.value:{form}}"
+    return text if interval is None else f"{text} [{interval.low:{form}}, {interval.high:{form}}]"
 
 
 def _format_difference(number: int, differs: Differs) -> str:

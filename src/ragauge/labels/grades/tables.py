@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from ragauge.core.messages import format_count
-from ragauge.labels.check.tables import PEOPLE, format_figure
-from ragauge.rendering.sections import ReportSection, ReportTable, build_columns
+from ragauge.labels.check.tables import PEOPLE, build_figure_column
+from ragauge.rendering.sections import Col, ReportSection, build_table
 from ragauge.rendering.words import make_safe, to_line
 
 if TYPE_CHECKING:
-    from ragauge.labels.grades.compute import GradeAgreement, GradeCheck
+    from ragauge.labels.grades.compute import GradeCheck
 
-HEADERS = ("", "pairs", "same grade", "weighted kappa")
+COLUMNS = (  # of rows (name, agreement)
+    Col("", "0"),
+    Col("pairs", "1.n", "count"),
+    build_figure_column("same grade", "1.same"),
+    build_figure_column("weighted kappa", "1.weighted_kappa"),
+)
 NOTE = (
     "Each annotator's grade of an item is paired with the judge's. weighted kappa: agreement beyond chance, where "
     "grades that are farther apart count less (linear in scale positions). Krippendorff's alpha: grades are equal or "
@@ -33,29 +38,20 @@ def build_sections(check: GradeCheck) -> Iterator[ReportSection]:
         if judge.without
     ]
     yield ReportSection(lead=tuple(lead))
-    rows = [(make_safe(judge.name), *_format_agreement(judge.agreement)) for judge in check.judges]
-    rows += [(PEOPLE, *_format_agreement(check.ceiling))] if check.ceiling is not None else []
+    rows = [(judge.name, judge.agreement) for judge in check.judges]
+    rows += [(PEOPLE, check.ceiling)] if check.ceiling is not None else []
     if rows:
-        yield ReportSection("Agreement with human grades", table=_build_table(rows))
+        yield ReportSection("Agreement with human grades", table=build_table(rows, *COLUMNS))
     alphas = [("annotators", check.alphas)] if check.alphas else []
-    alphas += [(f"annotators and {make_safe(judge.name)}", judge.alphas) for judge in check.judges]
+    alphas += [(f"annotators and {judge.name}", judge.alphas) for judge in check.judges]
     if alphas:
-        scales = tuple(alphas[0][1])
-        table = tuple((name, *(format_figure(values[scale]) for scale in scales)) for name, values in alphas)
-        yield ReportSection("Krippendorff's alpha", table=ReportTable(build_columns("", numbers=scales), table))
+        scales = (build_figure_column(scale, f"1.{scale}") for scale in alphas[0][1])
+        yield ReportSection("Krippendorff's alpha", table=build_table(alphas, Col("", "0"), *scales))
     for column in dict.fromkeys(column for judge in check.judges for column in judge.segments):
         segment_rows = tuple(
-            (f"{to_line(value, 40)}: {make_safe(judge.name)}", *_format_agreement(agreement))
+            (f"{to_line(value, 40)}: {judge.name}", agreement)
             for judge in check.judges
             for value, agreement in judge.segments.get(column, {}).items()
         )
-        yield ReportSection(f"By {make_safe(column)}", table=_build_table(segment_rows))
+        yield ReportSection(f"By {make_safe(column)}", table=build_table(segment_rows, *COLUMNS))
     yield ReportSection(notes=(NOTE,))
-
-
-def _build_table(rows: Sequence[tuple[str, ...]]) -> ReportTable:
-    return ReportTable(build_columns(HEADERS[0], numbers=HEADERS[1:]), tuple(rows))
-
-
-def _format_agreement(agreement: GradeAgreement) -> tuple[str, ...]:
-    return f"{agreement.n:,}", format_figure(agreement.same), format_figure(agreement.weighted_kappa)

@@ -6,9 +6,16 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from ragauge.core.messages import format_command, format_count
-from ragauge.labels.check.tables import LABELED_HEADERS, build_labeled_rows, format_figure
+from ragauge.labels.check.tables import (
+    LABELED_COLUMNS,
+    build_figure_column,
+    describe_source,
+    format_figure,
+    format_gap,
+    list_labeled_errors,
+)
 from ragauge.labels.history import tables as judge_history
-from ragauge.rendering.sections import Phrase, ReportColumn, ReportSection, ReportTable, build_columns
+from ragauge.rendering.sections import Col, Phrase, ReportSection, build_table
 from ragauge.rendering.words import to_line
 from ragauge.scores.judge_usage import list_disagreements
 
@@ -24,21 +31,6 @@ UNCHECKED = (
     "answers, or use labels that you have, and check it:"
 )
 LAST_CHECK_NOTE = "Accuracy and kappa are from the last check, on supported or not. A judge's page shows every check."
-HEADERS = (
-    ReportColumn("judge", fold=True),
-    ReportColumn("runs", "number"),
-    ReportColumn("last check", whole=True),
-    ReportColumn("n", "number", room=2),
-    ReportColumn("accuracy", "number", whole=True),
-    ReportColumn("Cohen's kappa", "number", whole=True, room=1),
-    ReportColumn("labels", room=3),
-)
-METRIC_HEADERS = (
-    ReportColumn("metric"),
-    ReportColumn(LABELED_HEADERS[0], joins="below"),
-    *build_columns(numbers=LABELED_HEADERS[1:-1]),
-    ReportColumn(LABELED_HEADERS[-1], "number", whole=True),
-)
 
 
 def format_name(judge: KnownJudge) -> str:
@@ -56,10 +48,19 @@ def build_list_sections(judges: Sequence[KnownJudge]) -> Iterator[ReportSection]
     if not judges:
         yield ReportSection(lead=(NO_JUDGE,), commands=(format_command("evaluate", "answers.jsonl"),))
         return
-    rows = tuple((_format_name_with_id(judge), f"{judge.runs:,}", *_format_last_check(judge)) for judge in judges)
+    table = build_table(
+        judges,
+        Col("judge", _format_name_with_id, fold=True),
+        Col("runs", "runs", "count"),
+        Col("last check", _format_last_check, whole=True),
+        Col("n", lambda judge: judge.last.n if judge.last else "", "count", room=2),
+        build_figure_column("accuracy", "last.accuracy", whole=True),
+        build_figure_column("Cohen's kappa", "last.kappa", whole=True, room=1),
+        Col("labels", lambda judge: judge.last.file if judge.last else "", cut=30, room=3),
+    )
     unchecked = all(judge.last is None for judge in judges)
     yield ReportSection(
-        table=ReportTable(HEADERS, rows),
+        table=table,
         notes=(UNCHECKED,) if unchecked else (LAST_CHECK_NOTE,),
         commands=(format_command("judge", "check", "labels.jsonl"),) if unchecked else (),
     )
@@ -70,12 +71,11 @@ def _format_name_with_id(judge: KnownJudge) -> tuple[Phrase, ...]:
     return (name, Phrase(f" {to_line(judge.judge_id)}", "faint")) if judge.spec not in ("", judge.judge_id) else (name,)
 
 
-def _format_last_check(judge: KnownJudge) -> tuple[str | Phrase, ...]:
+def _format_last_check(judge: KnownJudge) -> str | Phrase:
     step = judge.last
     if step is None:
-        return NEVER, "", "–", "–", ""
-    when = Phrase(step.at[:10] + (", accuracy fell" if step.fell else ""), "bad" if step.fell else "")
-    return when, f"{step.n:,}", format_figure(step.accuracy), format_figure(step.kappa), to_line(step.file, 30)
+        return NEVER
+    return Phrase(step.at[:10] + (", accuracy fell" if step.fell else ""), "bad" if step.fell else "")
 
 
 def build_trust_sections(trust: JudgeTrust) -> Iterator[ReportSection]:
@@ -97,22 +97,24 @@ def build_trust_sections(trust: JudgeTrust) -> Iterator[ReportSection]:
     else:
         check = format_command("judge", "check", "labels.jsonl", "--judge", judge.spec or judge.judge_id)
         yield ReportSection(lead=(judged_text,), warnings=(UNCHECKED,), commands=(check,))
-    if rows := build_labeled_rows(trust.errors):
-        table = ReportTable(METRIC_HEADERS, tuple(rows))
+    if errors := list_labeled_errors(trust.errors):
+        source = Col("from", "1.labels", describe_source, joins="below")
+        gap = Col("difference", "1.labels", format_gap, kind="number", whole=True)
+        table = build_table(errors, Col("metric", "0"), source, *LABELED_COLUMNS, gap)
         yield ReportSection(LABELS_HEADING, table=table, notes=list_disagreements(trust.errors))
-    origins = {metric: error.origin for metric, error in trust.errors.items() if error.origin}
-    if by_origin := tuple((Phrase(metric, to=("def", metric)), origin) for metric, origin in origins.items()):
-        headers = build_columns("metric", "judge error estimated from")
-        yield ReportSection("Sources of judge error", table=ReportTable(headers, by_origin))
+    if origins := [(metric, error.origin) for metric, error in trust.errors.items() if error.origin]:
+        metric = Col("metric", "0", link=lambda row: ("def", row[0]))
+        table = build_table(origins, metric, Col("judge error estimated from", "1"))
+        yield ReportSection("Sources of judge error", table=table)
     if trust.steps:
         first, *remaining = judge_history.build_sections(trust.steps)
         yield ReportSection("Checks against human labels", lead=first.lead, top=True)
         yield from remaining
     if trust.judged:
         more = judge.runs - len(trust.judged)
-        runs = tuple((Phrase(to_line(name), to=("run", run_id)),) for run_id, name in trust.judged)
+        table = build_table(trust.judged, Col("run", "1", link=lambda row: ("run", row[0])))
         notes = (f"and {more:,} older.",) if more > 0 else ()
-        yield ReportSection("Runs it judged", table=ReportTable(build_columns("run"), runs), notes=notes)
+        yield ReportSection("Runs it judged", table=table, notes=notes)
 
 
 def _describe_draw_agreement(trust: JudgeTrust) -> tuple[tuple[str | Phrase, ...], ...]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from ragauge.core.messages import format_command, format_count
-from ragauge.rendering.sections import Phrase, ReportColumn, ReportSection, ReportTable, build_columns
+from ragauge.rendering.sections import Col, Phrase, ReportSection, build_table
 from ragauge.rendering.words import to_line
 
 if TYPE_CHECKING:
@@ -34,32 +34,27 @@ def build_draw_sections(draws: Sequence[DrawProgress], run: str = "") -> Iterato
         lead = f"Nothing has been drawn from {run_text} for people to label. Human labels also correct the run's means:"
         yield ReportSection(lead=(lead,), commands=(draw_command,))
         return
-    headers = (
-        ReportColumn("draw", whole=True),
-        ReportColumn("run", fold=True),
-        ReportColumn("question"),
-        *build_columns(numbers=("answers", "parts")),
-        ReportColumn("labeled by"),
-        ReportColumn("drawn", room=1),
+    table = build_table(
+        draws,
+        Col("draw", lambda draw: f"draw {draw.draw}", link=lambda draw: ("draw", draw.draw), whole=True),
+        Col("run", cut=60, link=lambda draw: ("run", draw.run_id), fold=True),
+        Col("question", _describe_draw_question),
+        Col("answers", "answers", "count"),
+        Col("parts", "parts", "count"),
+        Col("labeled by", _describe_annotators),
+        Col("drawn", lambda draw: f"{draw.at[:16].replace('T', ' ')}, {draw.scheme}", room=1),
     )
-    rows = tuple(
-        (
-            Phrase(f"draw {draw.draw}", to=("draw", draw.draw)),
-            Phrase(to_line(draw.run, 60), to=("run", draw.run_id)),
-            f"{draw.question}{', whole answers' if draw.by == 'answer' else ''}: {describe_question(draw.question)}",
-            f"{draw.answers:,}",
-            f"{draw.parts:,}",
-            _describe_annotators(draw),
-            f"{draw.at[:16].replace('T', ' ')}, {draw.scheme}",
-        )
-        for draw in draws
-    )
-    yield ReportSection(table=ReportTable(headers, rows), notes=("To draw more:",), commands=(draw_command,))
+    yield ReportSection(table=table, notes=("To draw more:",), commands=(draw_command,))
 
 
 def describe_question(question: str) -> str:
     """What people are asked, in words."""
     return QUESTION_WORDS.get(question, "What score does the answer get?")
+
+
+def _describe_draw_question(draw: DrawProgress) -> str:
+    whole = ", whole answers" if draw.by == "answer" else ""
+    return f"{draw.question}{whole}: {describe_question(draw.question)}"
 
 
 def _describe_annotators(draw: DrawProgress) -> str:

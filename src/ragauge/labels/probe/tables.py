@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from ragauge.core.messages import format_count, format_value
 from ragauge.rendering.judge_usage import format_money
-from ragauge.rendering.sections import Phrase, ReportColumn, ReportItem, ReportSection, ReportTable, Tone, build_columns
+from ragauge.rendering.sections import Col, Phrase, ReportItem, ReportSection, ReportTable, Tone, build_table
 from ragauge.rendering.words import between, estimate, to_line
 
 if TYPE_CHECKING:
@@ -46,8 +46,8 @@ def build_sections(probes: JudgeProbes) -> Iterator[ReportSection]:
     if probes.position is not None:
         yield ReportSection("Pairs of answers", lead=tuple(_describe_position(probes.position)))
     if probes.left_out:
-        rows = tuple((name, reason) for name, reason in probes.left_out.items())
-        yield ReportSection("Not probed", table=ReportTable(build_columns("probe", "because"), rows))
+        left_out = build_table(probes.left_out.items(), Col("probe", "0"), Col("because", "1"))
+        yield ReportSection("Not probed", table=left_out)
     yield ReportSection(notes=(FIGURES_NOTE,))
 
 
@@ -77,44 +77,36 @@ def _list_warnings(probes: JudgeProbes) -> Iterator[str]:
         yield f"{format_count(count, 'example')}: {to_line(reason, MAX_TEXT_CHARS)}"
 
 
-def _build_table(findings: tuple[ProbeFinding, ...]) -> ReportTable:
-    headers = (
-        ReportColumn("probe", whole=True),
-        ReportColumn("figure", whole=True, room=4),
-        ReportColumn("value", "number"),
-        ReportColumn("95% interval", whole=True),
-        ReportColumn("tolerance", "number"),
-        ReportColumn("verdict", whole=True),
-        ReportColumn("n", "number"),
-        ReportColumn("seen", "number", room=2),
-        ReportColumn("on repeat", "number", room=2),
-        ReportColumn("changed", room=3),
-        ReportColumn("must be", room=3),
+def _build_table(findings: tuple[ProbeFinding, ...]) -> ReportTable | None:
+    return build_table(
+        findings,
+        Col("probe", "rule.name", whole=True),
+        Col("figure", "rule.figure", whole=True, room=4),
+        Col("value", "value", "number"),
+        Col("95% interval", "interval", "interval", whole=True),
+        Col("tolerance", _format_limit, kind="number"),
+        Col("verdict", lambda finding: Phrase(finding.verdict, TONES[finding.verdict]), whole=True),
+        Col("n", "n", "count"),
+        Col("seen", lambda finding: finding.changed if _compares_again(finding) else None, "number", room=2),
+        Col(
+            "on repeat",
+            lambda finding: finding.wavering if _compares_again(finding) and finding.rule.compares != "again" else None,
+            "number",
+            room=2,
+        ),
+        Col("changed", "rule.changes", room=3),
+        Col("must be", "rule.must", room=3),
     )
-    return ReportTable(headers, tuple(map(_build_row, findings)))
 
 
-def _build_row(finding: ProbeFinding) -> tuple[str | Phrase, ...]:
+def _compares_again(finding: ProbeFinding) -> bool:
+    return finding.rule.compares not in BY_PEOPLE
+
+
+def _format_limit(finding: ProbeFinding) -> str:
     rule = finding.rule
-    value = "–" if finding.value is None else format_value(finding.value)
     sign = "± " if rule.compares in BY_PEOPLE else "≥ " if rule.complement else "≤ "
-    limit = sign + format_value(1 - finding.tolerance if rule.complement else finding.tolerance)
-    compares_again = rule.compares not in BY_PEOPLE
-    return (
-        rule.name,
-        rule.figure,
-        value,
-        between(finding.interval),
-        limit,
-        Phrase(finding.verdict, TONES[finding.verdict]),
-        f"{finding.n:,}",
-        format_value(finding.changed) if compares_again and finding.changed is not None else "–",
-        format_value(finding.wavering)
-        if compares_again and finding.wavering is not None and rule.compares != "again"
-        else "–",
-        rule.changes,
-        rule.must,
-    )
+    return sign + format_value(1 - finding.tolerance if rule.complement else finding.tolerance)
 
 
 def _build_alarm_item(finding: ProbeFinding) -> ReportItem:
@@ -168,12 +160,14 @@ def _format_verdict(verdict: str) -> str:
 def _build_kinds_section(finding: ProbeFinding) -> ReportSection:
     families = finding.rule.compares == "families"
     names = ("family", "judge minus human") if families else ("kind", "rule broken")
-    headers = build_columns(names[0], numbers=("n", names[1]))
-    rows = []
-    for kind in finding.kinds:
-        verdicts = ", ".join(f"{count:,} {_format_verdict(verdict)}" for verdict, count in kind.verdicts.items())
-        rows.append((to_line(kind.kind) or "–", f"{kind.n:,}", format_value(kind.share), verdicts))
-    return ReportSection(finding.rule.name, table=ReportTable((*headers, ReportColumn("verdicts")), tuple(rows)))
+    table = build_table(
+        finding.kinds,
+        Col(names[0], lambda kind: to_line(kind.kind) or "–"),
+        Col("n", "n", "count"),
+        Col(names[1], "share", "number"),
+        Col("verdicts", lambda kind: ", ".join(f"{n:,} {_format_verdict(name)}" for name, n in kind.verdicts.items())),
+    )
+    return ReportSection(finding.rule.name, table=table)
 
 
 def _describe_position(probe: PositionProbe) -> Iterator[str]:

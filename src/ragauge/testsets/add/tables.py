@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from ragauge.core.curation import curation_to_dict
-from ragauge.core.messages import format_command, format_count, format_value
-from ragauge.rendering.sections import ReportColumn, ReportSection, ReportTable, build_columns
-from ragauge.rendering.words import make_safe, to_line
+from ragauge.core.messages import format_command, format_count
+from ragauge.rendering.sections import Col, ReportSection, build_table
+from ragauge.rendering.words import make_safe
 
 if TYPE_CHECKING:
     from ragauge.testsets.add.compute import AddedExamples
@@ -41,10 +41,11 @@ def build_added_sections(added: AddedExamples, path: str) -> Iterator[ReportSect
         notes.append(f"Already in the set, but without the tag: {_format_some(list(added.untagged))}.")
     if added.unlabeled_ids:
         notes.append(f"{UNLABELED_NOTE}: {_format_some(added.unlabeled_ids)}.")
-    headers = (ReportColumn("example", fold=True), ReportColumn("why"), ReportColumn("question", room=1))
-    rows = tuple(
-        (to_line(entry.example.query_id), to_line(entry.curation.note), to_line(entry.example.query, MAX_QUERY_CHARS))
-        for entry in added.lines[:MAX_ROWS]
+    table = build_table(
+        added.lines[:MAX_ROWS],
+        Col("example", "example.query_id", fold=True),
+        Col("why", "curation.note"),
+        Col("question", "example.query", cut=MAX_QUERY_CHARS, room=1),
     )
     more = (f"and {len(added.lines) - MAX_ROWS:,} more: --json lists all.",) if len(added.lines) > MAX_ROWS else ()
     ids = ",".join(entry.example.query_id for entry in added.lines) if len(added.lines) <= MAX_IDS else "IDS"
@@ -53,26 +54,18 @@ def build_added_sections(added: AddedExamples, path: str) -> Iterator[ReportSect
         if added.lines
         else ()
     )
-    yield ReportSection(
-        "testset add",
-        lead=lead,
-        table=ReportTable(headers, rows) if rows else None,
-        after=more,
-        notes=tuple(notes),
-        commands=marks,
-    )
+    yield ReportSection("testset add", lead=lead, table=table, after=more, notes=tuple(notes), commands=marks)
     if added.strata:
-        stratum_rows = tuple(
-            (make_safe(name), f"{entry.examples:,}", format_value(entry.weight), f"{entry.drawn:,}")
-            for name, entry in added.strata.items()
-        )
         empty = sum(not entry.drawn for entry in added.strata.values())
         few = (f"{format_count(empty, 'value')} too small for the sample; a larger --sample includes them.",)
-        yield ReportSection(
-            "Drawn",
-            table=ReportTable(build_columns("segment", numbers=("examples", "weight", "drawn")), stratum_rows),
-            notes=few if empty else (),
+        table = build_table(
+            added.strata.items(),
+            Col("segment", "0"),
+            Col("examples", "1.examples", "count"),
+            Col("weight", "1.weight", "number"),
+            Col("drawn", "1.drawn", "count"),
         )
+        yield ReportSection("Drawn", table=table, notes=few if empty else ())
 
 
 def _format_some(names: list[str]) -> str:

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from ragauge.core.messages import format_command, format_count, format_value
-from ragauge.rendering.sections import ReportColumn, ReportSection, ReportTable
-from ragauge.rendering.words import make_safe, to_line
+from ragauge.rendering.sections import Col, ReportSection, build_table
+from ragauge.rendering.words import make_safe
 from ragauge.testsets.check.tables import MAX_ROWS
 
 if TYPE_CHECKING:
@@ -67,8 +67,7 @@ def build_freshness_sections(
             f"gold_intact {_format_share(*intact)} of the examples with labels."
         )
     verdict = "" if freshness.passed else "Fewer than 90 % of the gold documents are alive: refresh the set."
-    rows = tuple((state, f"{n:,}", STATE_MEANINGS[state]) for state, n in freshness.counts.items())
-    headers = (ReportColumn("state"), ReportColumn("examples", "number"), ReportColumn("meaning"))
+    meaning = Col("meaning", lambda row: STATE_MEANINGS[row[0]])
     notes = [UNLOCKED_NOTE] if not freshness.locked and _has_evidence_by_name(freshness) else []
     notes += _explain_alive_documents(freshness)
     if freshness.same_version is False:
@@ -76,7 +75,7 @@ def build_freshness_sections(
     yield ReportSection(
         "testset check",
         lead=(*lead, *([verdict] if verdict else [])),
-        table=ReportTable(headers, rows),
+        table=build_table(freshness.counts.items(), Col("state", "0"), Col("examples", "1", "count"), meaning),
         notes=tuple(notes),
     )
     if stale_examples := [example for example in freshness.examples if example.state not in ("intact", "no labels")]:
@@ -114,15 +113,15 @@ def _has_evidence_by_name(freshness: SetFreshness) -> bool:
 
 def _build_example_list(stale_examples: list[ExampleState], fixed: str, commands: tuple[str, ...]) -> ReportSection:
     visible = sorted(stale_examples, key=lambda example: STATES_WORST_FIRST.index(example.state))[:MAX_ROWS]
-    rows = tuple(row for example in visible for row in _build_evidence_rows(example))
+    table = build_table(
+        (row for example in visible for row in _build_evidence_rows(example)),
+        Col("example", "0", fold=True),
+        Col("state", "1"),
+        Col("evidence", "2", fold=True),
+        Col("question", "3", cut=MAX_TEXT_CHARS, room=1),
+    )
     more = (
         (f"and {len(stale_examples) - MAX_ROWS:,} more: --json lists all.",) if len(stale_examples) > MAX_ROWS else ()
-    )
-    headers = (
-        ReportColumn("example", fold=True),
-        ReportColumn("state"),
-        ReportColumn("evidence", fold=True),
-        ReportColumn("question", room=1),
     )
     after = (
         (
@@ -133,7 +132,6 @@ def _build_example_list(stale_examples: list[ExampleState], fixed: str, commands
         if fixed
         else ()
     )
-    table = ReportTable(headers, rows)
     return ReportSection("Examples to review", table=table, after=(*more, *after), commands=commands)
 
 
@@ -144,12 +142,7 @@ def _build_evidence_rows(example_state: ExampleState) -> Iterator[tuple[str, str
         key=lambda a: STATES_WORST_FIRST.index(a.state),
     )
     example = example_state.line.example
-    yield (
-        to_line(example.query_id),
-        example_state.state,
-        _format_location(worst_first[0]),
-        to_line(example.query, MAX_TEXT_CHARS),
-    )
+    yield example.query_id, example_state.state, _format_location(worst_first[0]), example.query
     for stretch in worst_first[1:MAX_STRETCHES]:
         yield "", stretch.state, _format_location(stretch), ""
     if len(worst_first) > MAX_STRETCHES:

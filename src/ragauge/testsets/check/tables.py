@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 from ragauge.core.jsonl_files import relevant_to_json
 from ragauge.core.messages import format_count
-from ragauge.rendering.sections import ReportColumn, ReportSection, ReportTable
-from ragauge.rendering.words import make_safe, to_line
+from ragauge.rendering.sections import Col, ReportSection, build_table
+from ragauge.rendering.words import make_safe
 
 if TYPE_CHECKING:
     from ragauge.testsets.check.contracts import BrokenContract
     from ragauge.testsets.check.freshness import SetFreshness
-    from ragauge.testsets.check.missing_labels import LabelCopies, LabelHole, LabelHoles
+    from ragauge.testsets.check.missing_labels import LabelCopies, LabelHoles
 
 MAX_ROWS = 20  # rows of a table
 MAX_QUERY_CHARS = 120  # characters of a question
@@ -40,45 +40,32 @@ def build_cut_sections(freshness: SetFreshness, fixed: str, commands: tuple[str,
     cut = [(example, stretch) for example in freshness.examples for stretch in example.cut]
     if not cut:
         return
-    headers = (
-        ReportColumn("example", fold=True),
-        ReportColumn("evidence", fold=True),
-        ReportColumn("cut", fold=True),
-        ReportColumn("question", room=1),
-    )
-    rows = tuple(
-        (
-            to_line(example.line.example.query_id),
-            to_line(f"{stretch.was.doc_id} {stretch.was.start}–{stretch.was.end}"),
-            to_line("; ".join(f"“{cut_text}” of “{word}”" for cut_text, word in stretch.cut)),
-            to_line(example.line.example.query, MAX_QUERY_CHARS),
-        )
-        for example, stretch in cut[:MAX_ROWS]
+    table = build_table(
+        [(example.line.example, stretch) for example, stretch in cut[:MAX_ROWS]],
+        Col("example", "0.query_id", fold=True),
+        Col("evidence", lambda row: f"{row[1].was.doc_id} {row[1].was.start}–{row[1].was.end}", fold=True),
+        Col("cut", lambda row: "; ".join(f"“{text}” of “{word}”" for text, word in row[1].cut), fold=True),
+        Col("question", "0.query", cut=MAX_QUERY_CHARS, room=1),
     )
     examples = format_count(len({example.line.example.query_id for example, _ in cut}), "example")
     does = f"{make_safe(fixed)} has the whole words" if fixed else "--fix extends it to whole words"
     lead = (f"Evidence starts or ends inside a word in {examples}: {does}.",)
-    yield ReportSection(
-        "Cut words", lead=lead, table=ReportTable(headers, rows), notes=_note_remaining(len(cut)), commands=commands
-    )
+    yield ReportSection("Cut words", lead=lead, table=table, notes=_note_remaining(len(cut)), commands=commands)
 
 
 def build_contract_sections(broken: Sequence[BrokenContract]) -> Iterator[ReportSection]:
     """The examples that are not what their type of question promises; nothing where all are."""
     if not broken:
         return
-    headers = (
-        ReportColumn("example", fold=True),
-        ReportColumn("type"),
-        ReportColumn("what is wrong"),
-        ReportColumn("question", room=1),
-    )
-    rows = tuple(
-        (to_line(contract.query_id), contract.type, to_line(contract.problem), to_line(contract.query, MAX_QUERY_CHARS))
-        for contract in broken[:MAX_ROWS]
+    table = build_table(
+        broken[:MAX_ROWS],
+        Col("example", "query_id", fold=True),
+        Col("type"),
+        Col("what is wrong", "problem"),
+        Col("question", "query", cut=MAX_QUERY_CHARS, room=1),
     )
     lead = (f"{format_count(len(broken), 'example')} not matching the type in meta.origin.",)
-    yield ReportSection("Types", lead=lead, table=ReportTable(headers, rows), notes=_note_remaining(len(broken)))
+    yield ReportSection("Types", lead=lead, table=table, notes=_note_remaining(len(broken)))
 
 
 def build_hole_sections(label_holes: LabelHoles) -> Iterator[ReportSection]:
@@ -96,25 +83,20 @@ def build_hole_sections(label_holes: LabelHoles) -> Iterator[ReportSection]:
         lead.append(f"{label_holes.undecided:,} without a verdict.")
     if label_holes.stopped:
         lead.append(label_holes.stopped)
-    headers = (
-        ReportColumn("example", fold=True),
-        ReportColumn("document", fold=True),
-        ReportColumn("passage"),
-        ReportColumn("question", room=1),
+    rows = [  # one for each document, the example named in the first
+        (passage, "" if n else hole.query_id, "" if n else hole.query)
+        for hole in label_holes.holes[:MAX_ROWS]
+        for n, passage in enumerate(hole.passages)
+    ]
+    table = build_table(
+        rows,
+        Col("example", "1", fold=True),
+        Col("document", "0.doc_id", fold=True),
+        Col("passage", "0.quote", cut=MAX_QUOTE_CHARS),
+        Col("question", "2", cut=MAX_QUERY_CHARS, room=1),
     )
-    rows = tuple(row for hole in label_holes.holes[:MAX_ROWS] for row in _build_hole_rows(hole))
     notes = (*_note_remaining(len(label_holes.holes)), HOLES_NOTE) if rows else ()
-    yield ReportSection(
-        "Missing labels", lead=tuple(lead), table=ReportTable(headers, rows) if rows else None, notes=notes
-    )
-
-
-def _build_hole_rows(hole: LabelHole) -> Iterator[tuple[str, str, str, str]]:
-    """A row for each document, the example named in the first."""
-    name, query = to_line(hole.query_id), to_line(hole.query, MAX_QUERY_CHARS)
-    for passage in hole.passages:
-        yield name, to_line(passage.doc_id), to_line(passage.quote, MAX_QUOTE_CHARS), query
-        name = query = ""
+    yield ReportSection("Missing labels", lead=tuple(lead), table=table, notes=notes)
 
 
 def build_copy_sections(label_copies: Sequence[LabelCopies]) -> Iterator[ReportSection]:
@@ -122,25 +104,19 @@ def build_copy_sections(label_copies: Sequence[LabelCopies]) -> Iterator[ReportS
     counted = Counter(copy for entry in label_copies for copy in entry.copies)
     if not counted:
         return
-    headers = (
-        ReportColumn("gold document", fold=True),
-        ReportColumn("copy", fold=True),
-        ReportColumn("shared words", "number"),
-        ReportColumn("examples", "number"),
-    )
-    rows = tuple(
-        (to_line(entry.of), to_line(entry.doc_id), f"{entry.alike:.0%}", f"{n:,}")
-        for entry, n in counted.most_common(MAX_ROWS)
+    table = build_table(
+        counted.most_common(MAX_ROWS),
+        Col("gold document", "0.of", fold=True),
+        Col("copy", "0.doc_id", fold=True),
+        Col("shared words", "0.alike", "share"),
+        Col("examples", "1", "count"),
     )
     lead = (
         f"{format_count(len(label_copies), 'example')} where a copy of a gold document has no label: a "
         "system that finds the copy is counted as missing the document.",
     )
     yield ReportSection(
-        "Copies of gold documents",
-        lead=lead,
-        table=ReportTable(headers, rows),
-        notes=(*_note_remaining(len(counted)), COPIES_NOTE),
+        "Copies of gold documents", lead=lead, table=table, notes=(*_note_remaining(len(counted)), COPIES_NOTE)
     )
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ragauge.core.messages import format_command, format_count, format_value
-from ragauge.rendering.sections import Phrase, ReportColumn, ReportSection, ReportTable, build_columns
+from ragauge.rendering.sections import Col, Phrase, ReportSection, build_table
 from ragauge.rendering.words import make_safe, to_line
 from ragauge.testsets.stats.tables import build_detectable_sections, encode_detectable
 
@@ -27,27 +27,20 @@ def build_list_sections(set_versions: Sequence[SetVersion]) -> Iterator[ReportSe
             lead=(NO_SETS_NOTE,), commands=(format_command("testset", "generate", "DOCUMENTS", "-o", "set.jsonl"),)
         )
         return
-    headers = (
-        ReportColumn("set", fold=True),
-        ReportColumn("version"),
-        *build_columns(numbers=("examples", "runs")),
-        ReportColumn("newest run"),
-        ReportColumn("stored (UTC)", room=1),
+    table = build_table(
+        set_versions,
+        Col("set", lambda version: to_line(version.name) or UNNAMED_SET, fold=True),
+        Col("version", link=lambda version: ("set", version.name, version.version)),
+        Col("examples", "n", "count"),
+        Col("runs", "runs", "count"),
+        Col("newest run", _name_newest_run, cut=40, link=lambda version: ("run", version.newest)),
+        Col("stored (UTC)", "created_at", _format_minute, room=1),
     )
-    rows = tuple(
-        (
-            to_line(set_version.name) or UNNAMED_SET,
-            Phrase(set_version.version, to=("set", set_version.name, set_version.version)),
-            f"{set_version.n:,}",
-            f"{set_version.runs:,}",
-            Phrase(to_line(set_version.newest_name or set_version.newest, 40), to=("run", set_version.newest))
-            if set_version.newest
-            else "–",
-            _format_minute(set_version.created_at),
-        )
-        for set_version in set_versions
-    )
-    yield ReportSection(table=ReportTable(headers, rows))
+    yield ReportSection(table=table)
+
+
+def _name_newest_run(version: SetVersion) -> str | None:
+    return version.newest_name or version.newest or None
 
 
 def build_set_sections(stored_set: StoredSet) -> Iterator[ReportSection]:
@@ -58,11 +51,10 @@ def build_set_sections(stored_set: StoredSet) -> Iterator[ReportSection]:
         f"{_format_minute(about.created_at)}."
     )
     rows = _build_content_rows(stored_set.counts, linked=bool(stored_set.run))
-    table = ReportTable((*build_columns("of", "value"), ReportColumn("examples", "number")), tuple(rows))
     yield ReportSection(
         "Contents",
         lead=(lead,),
-        table=table if rows else None,
+        table=build_table(rows, Col("of", "0"), Col("value", "1"), Col("examples", "2", "count")),
         notes=() if stored_set.counts.labels else ("No example has a label.",),
     )
     if stored_set.reach is None:
@@ -78,32 +70,27 @@ def build_set_sections(stored_set: StoredSet) -> Iterator[ReportSection]:
 
 
 def _build_content_rows(counts: SetCounts, *, linked: bool) -> list[tuple[Any, ...]]:
-    rows: list[tuple[Any, ...]] = [("label", name.replace("_", " "), f"{n:,}") for name, n in counts.labels.items()]
+    rows: list[tuple[Any, ...]] = [("label", name.replace("_", " "), n) for name, n in counts.labels.items()]
     for column, values in counts.segments.items():
         for value, n in list(values.items())[:MAX_VALUES]:
             to = ("seg", column, value) if linked else ()
-            rows.append((to_line(column), Phrase(to_line(value, MAX_TEXT_CHARS), to=to), f"{n:,}"))
+            rows.append((column, Phrase(to_line(value, MAX_TEXT_CHARS), to=to), n))
         if len(values) > MAX_VALUES:
             n_remaining = sum(list(values.values())[MAX_VALUES:])
-            rows.append(
-                (to_line(column), f"{format_count(len(values) - MAX_VALUES, 'other value')}", f"{n_remaining:,}")
-            )
-    return rows + [("tag", to_line(tag), f"{n:,}") for tag, n in counts.tags.items()]
+            rows.append((column, format_count(len(values) - MAX_VALUES, "other value"), n_remaining))
+    return rows + [("tag", tag, n) for tag, n in counts.tags.items()]
 
 
 def _build_runs_section(stored_set: StoredSet) -> ReportSection:
-    headers = (ReportColumn("run", fold=True), *build_columns("created", "state"), ReportColumn("headline", fold=True))
-    rows = tuple(
-        (
-            Phrase(to_line(row.name), to=("run", row.run_id)),
-            _format_minute(row.created_at),
-            row.state,
-            _format_headline(row),
-        )
-        for row in stored_set.runs
+    table = build_table(
+        stored_set.runs,
+        Col("run", "name", link=lambda run: ("run", run.run_id), fold=True),
+        Col("created", "created_at", _format_minute),
+        Col("state"),
+        Col("headline", _format_headline, fold=True),
     )
     more = stored_set.about.runs - len(stored_set.runs)
-    return ReportSection("Runs", table=ReportTable(headers, rows), notes=(f"and {more:,} older.",) if more > 0 else ())
+    return ReportSection("Runs", table=table, notes=(f"and {more:,} older.",) if more > 0 else ())
 
 
 def _format_headline(row: SetRun) -> str:
@@ -111,52 +98,45 @@ def _format_headline(row: SetRun) -> str:
 
 
 def _build_versions_section(stored_set: StoredSet) -> ReportSection:
-    name, rows = stored_set.about.name, []
-    for set_version, previous in zip(stored_set.versions, (*stored_set.versions[1:], None), strict=True):
-        to = ("set", name, set_version.version)
-        version_phrase = (
-            Phrase(set_version.version, "strong")
-            if set_version == stored_set.about
-            else Phrase(set_version.version, to=to)
-        )
-        changed = Phrase("changes", to=("sets differ", name, previous.version, set_version.version)) if previous else ""
-        rows.append(
-            (
-                version_phrase,
-                f"{set_version.n:,}",
-                f"{set_version.runs:,}",
-                _format_minute(set_version.created_at),
-                changed,
-            )
-        )
-    headers = build_columns("version", numbers=("examples", "runs"))
-    headers = (*headers, *build_columns("stored", "since the previous version"))
-    return ReportSection("Versions", table=ReportTable(headers, tuple(rows)))
+    name = stored_set.about.name
+
+    def link_version(row: tuple[SetVersion, SetVersion | None]) -> Phrase:
+        shown = row[0] == stored_set.about
+        return Phrase(row[0].version, "strong" if shown else "", () if shown else ("set", name, row[0].version))
+
+    def link_changes(row: tuple[SetVersion, SetVersion | None]) -> Phrase | str:
+        newer, previous = row
+        return Phrase("changes", to=("sets differ", name, previous.version, newer.version)) if previous else ""
+
+    table = build_table(
+        zip(stored_set.versions, (*stored_set.versions[1:], None), strict=True),
+        Col("version", link_version),
+        Col("examples", "0.n", "count"),
+        Col("runs", "0.runs", "count"),
+        Col("stored", "0.created_at", _format_minute),
+        Col("since the previous version", link_changes),
+    )
+    return ReportSection("Versions", table=table)
 
 
 def _build_examples_section(stored_set: StoredSet) -> ReportSection:
-    rows = tuple(
-        (
-            Phrase(to_line(example.query_id), to=("ex", example.query_id, 0) if bool(stored_set.run) else ()),
-            to_line(example.query, MAX_TEXT_CHARS),
-            ", ".join(example.labels).replace("_", " "),
-            to_line(", ".join(f"{column}={value}" for column, value in example.segments.items()), MAX_TEXT_CHARS),
-        )
-        for example in stored_set.examples
+    linked = bool(stored_set.run)
+    table = build_table(
+        stored_set.examples,
+        Col("example", "query_id", link=lambda row: ("ex", row.query_id, 0) if linked else (), fold=True),
+        Col("question", "query", cut=MAX_TEXT_CHARS),
+        Col("labels", lambda example: ", ".join(example.labels).replace("_", " "), room=1),
+        Col("segments", _format_segments, cut=MAX_TEXT_CHARS, room=2),
     )
-    headers = (
-        ReportColumn("example", fold=True),
-        ReportColumn("question"),
-        ReportColumn("labels", room=1),
-        ReportColumn("segments", room=2),
-    )
-    last = stored_set.first + len(rows)
-    lead = (
-        f"Examples {stored_set.first + 1:,} to {last:,} of {stored_set.about.n:,}, in the order of the set."
-        if rows
-        else "No examples on this page."
-    )
-    return ReportSection("Examples", lead=(lead,), table=ReportTable(headers, rows) if rows else None)
+    last = stored_set.first + len(stored_set.examples)
+    lead = "No examples on this page."
+    if table is not None:
+        lead = f"Examples {stored_set.first + 1:,} to {last:,} of {stored_set.about.n:,}, in the order of the set."
+    return ReportSection("Examples", lead=(lead,), table=table)
+
+
+def _format_segments(example: Example) -> str:
+    return ", ".join(f"{column}={value}" for column, value in example.segments.items())
 
 
 def encode_set(stored_set: StoredSet) -> dict[str, Any]:

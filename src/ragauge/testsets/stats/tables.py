@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ragauge.comparison.tables.notes import format_detectable
 from ragauge.core.messages import format_count, format_signed, format_value
-from ragauge.rendering.sections import ReportColumn, ReportSection, ReportTable, build_columns
-from ragauge.rendering.words import HEADLINE, between, make_safe, to_line
+from ragauge.rendering.sections import Col, ReportSection, ReportTable, build_table
+from ragauge.rendering.words import HEADLINE, between, make_safe
 
 if TYPE_CHECKING:
-    from ragauge.testsets.stats.set_power import DetectableChange, SetReach, TwoSampleTest, VariationChange
+    from ragauge.testsets.stats.set_power import DetectableChange, SetReach, TwoSampleTest
     from ragauge.testsets.stats.set_profile import SetDescription, TopicCover
 
 MAX_TOPICS = 10  # topics that are listed
@@ -39,15 +39,13 @@ def build_stats_sections(description: SetDescription, reach: SetReach | None) ->
 
 
 def _build_description(description: SetDescription) -> ReportSection:
-    rows: list[tuple[str, str, str]] = []
     counts_by_kind: Mapping[str, Mapping[str, int]] = {
         "state": description.states,
         "type": description.types,
         "origin": description.origins,
         "variation": description.variations,
     }
-    for name, counts in counts_by_kind.items():
-        rows += [(name, make_safe(value), f"{n:,}") for value, n in counts.items()]
+    rows = [(name, value, n) for name, counts in counts_by_kind.items() for value, n in counts.items()]
     lead = [f"{make_safe(description.name)} ({description.version}): {format_count(description.examples, 'example')}."]
     overlap = description.overlap
     if overlap.mean is not None:
@@ -67,7 +65,7 @@ def _build_description(description: SetDescription) -> ReportSection:
         if overlap.mean is not None or description.topics is not None
         else ("To measure the word overlap of questions and gold documents, add --corpus.",)
     )
-    table = ReportTable(build_columns("of", "value", numbers=("examples",)), tuple(rows))
+    table = build_table(rows, Col("of", "0"), Col("value", "1"), Col("examples", "2", "count"))
     return ReportSection("testset stats", lead=tuple(lead), table=table, notes=notes)
 
 
@@ -76,15 +74,14 @@ def _build_topics_section(cover: TopicCover) -> ReportSection:
         f"{len(cover.empty):,} of {format_count(cover.topics, 'topic')} have no question; {cover.asked:,} "
         f"of {format_count(cover.documents, 'document')} are gold documents of a question."
     )
-    rows = tuple(
-        (f"{topic.documents:,}", to_line(", ".join(topic.words)), to_line(", ".join(topic.doc_ids)))
-        for topic in cover.empty[:MAX_TOPICS]
+    table = build_table(
+        cover.empty[:MAX_TOPICS],
+        Col("documents", "documents", "count"),
+        Col("words", lambda topic: ", ".join(topic.words)),
+        Col("first documents", lambda topic: ", ".join(topic.doc_ids), fold=True),
     )
-    headers = (ReportColumn("documents", "number"), ReportColumn("words"), ReportColumn("first documents", fold=True))
     notes = (f"and {len(cover.empty) - MAX_TOPICS:,} more: --json lists all.",) if len(cover.empty) > MAX_TOPICS else ()
-    return ReportSection(
-        "Topics without a question", lead=(lead,), table=ReportTable(headers, rows) if rows else None, notes=notes
-    )
+    return ReportSection("Topics without a question", lead=(lead,), table=table, notes=notes)
 
 
 def _build_likeness_section(likeness: TwoSampleTest) -> ReportSection:
@@ -98,22 +95,13 @@ def _build_likeness_section(likeness: TwoSampleTest) -> ReportSection:
         if not likeness.apart
         else f"A classifier can distinguish them ({auroc_text})."
     )
-    headers = (
-        ReportColumn("feature"),
-        ReportColumn("AUROC", "number"),
-        ReportColumn("interval", whole=True),
-        ReportColumn("the set's", fold=True),
-        ReportColumn("real", fold=True),
-    )
-    rows = tuple(
-        (
-            feature.name,
-            format_value(feature.auroc),
-            between(feature.interval),
-            to_line(feature.here),
-            to_line(feature.real),
-        )
-        for feature in likeness.tells
+    table = build_table(
+        likeness.tells,
+        Col("feature", "name"),
+        Col("AUROC", "auroc", "number"),
+        Col("interval", "interval", "interval", whole=True),
+        Col("the set's", "here", fold=True),
+        Col("real", fold=True),
     )
     notes = [
         "AUROC: how often the classifier ranks a question of the set above a real one. The meaning feature also "
@@ -126,7 +114,7 @@ def _build_likeness_section(likeness: TwoSampleTest) -> ReportSection:
         notes.append(
             f"{format_count(likeness.left_out, 'question')} skipped: no known gold document or no content words."
         )
-    return ReportSection(heading, lead=(f"{count}. {verdict}",), table=ReportTable(headers, rows), notes=tuple(notes))
+    return ReportSection(heading, lead=(f"{count}. {verdict}",), table=table, notes=tuple(notes))
 
 
 def build_detectable_sections(detectable: SetReach) -> Iterator[ReportSection]:
@@ -168,48 +156,38 @@ def build_detectable_sections(detectable: SetReach) -> Iterator[ReportSection]:
         )
 
 
-def _build_change_table(changes: list[DetectableChange], detect: str, *, segments: bool = False) -> ReportTable:
-    headers = [ReportColumn("metric", whole=True)]
-    headers += [ReportColumn("segment", fold=True)] if segments else []
-    headers += [ReportColumn(name, "number") for name in ("examples", "mean", "detects")]
-    headers += [ReportColumn(name, "number") for name in (detect, "needed", "more")] if detect else []
-    rows = []
-    for change in changes:
-        row = [change.metric, *([f"{make_safe(change.segment)}={make_safe(change.value)}"] if segments else [])]
-        row += [f"{change.n:,}", format_value(change.mean), format_detectable(change.detectable)]
-        row += (
-            [_format_points(change.wanted), _format_count(change.needed), _format_count(change.n_missing)]
-            if detect
-            else []
-        )
-        rows.append(tuple(row))
-    return ReportTable(tuple(headers), tuple(rows))
-
-
-def _format_points(value: float | None) -> str:
-    return "–" if value is None else f"{value:.3f}"
-
-
-def _format_count(n: int | None) -> str:
-    return "–" if n is None else f"{n:,}"
+def _build_change_table(
+    changes: Sequence[DetectableChange], detect: str, *, segments: bool = False
+) -> ReportTable | None:
+    segment = Col("segment", lambda change: f"{change.segment}={change.value}", fold=True)
+    planned = (Col(detect, "wanted", "{:.3f}"), Col("needed", "needed", "count"), Col("more", "n_missing", "count"))
+    return build_table(
+        changes,
+        Col("metric", whole=True),
+        segment if segments else None,
+        Col("examples", "n", "count"),
+        Col("mean", "mean", "number"),
+        Col("detects", "detectable", format_detectable, kind="number"),
+        *(planned if detect else ()),
+    )
 
 
 def _build_robustness_section(detectable: SetReach) -> ReportSection:
-    headers = (
-        ReportColumn("kind", whole=True),
-        ReportColumn("metric", whole=True),
-        ReportColumn("pairs", "number", room=1),
-        ReportColumn("original", "number", room=3),
-        ReportColumn("variant", "number", room=2),
-        ReportColumn("difference", "number"),
-        ReportColumn("interval", whole=True),
-        ReportColumn("verdict"),
-    )
     changed = [variation for variation in detectable.robustness if variation.change.verdict != NO_CHANGE_VERDICT]
     same = Counter(
         variation.kind for variation in detectable.robustness if variation.change.verdict == NO_CHANGE_VERDICT
     )
-    rows = tuple(_build_variation_row(variation) for variation in changed)
+    table = build_table(
+        [(variation.kind, variation.change, variation.change.kind) for variation in changed],
+        Col("kind", "0", whole=True),
+        Col("metric", "1.metric", whole=True),
+        Col("pairs", "1.difference.n", "count", room=1),
+        Col("original", lambda row: format_value(row[1].base, row[2]), kind="number", room=3),
+        Col("variant", lambda row: format_value(row[1].new, row[2]), kind="number", room=2),
+        Col("difference", lambda row: format_signed(row[1].difference.mean, row[2]), kind="number"),
+        Col("interval", lambda row: between(row[1].difference.interval, row[2]), whole=True),
+        Col("verdict", "1.verdict"),
+    )
     notes = [f"{kind}: no change seen in {format_count(n, 'metric')}; --json lists them." for kind, n in same.items()]
     notes += [
         f"{kind}: {format_count(n, 'example')} ask something that no document answers, so there is no original to "
@@ -217,24 +195,7 @@ def _build_robustness_section(detectable: SetReach) -> ReportSection:
         for kind, n in detectable.unpaired
     ]
     lead = ("Each variant is paired with its original question: difference = variant − original.",)
-    return ReportSection(
-        "Robustness", lead=lead, table=ReportTable(headers, rows) if rows else None, notes=tuple(notes)
-    )
-
-
-def _build_variation_row(variation: VariationChange) -> tuple[str, ...]:
-    change = variation.change
-    kind = change.kind
-    return (
-        variation.kind,
-        change.metric,
-        f"{change.difference.n:,}",
-        format_value(change.base, kind),
-        format_value(change.new, kind),
-        format_signed(change.difference.mean, kind),
-        between(change.difference.interval, kind),
-        change.verdict,
-    )
+    return ReportSection("Robustness", lead=lead, table=table, notes=tuple(notes))
 
 
 def encode_stats(description: SetDescription, reach: SetReach | None) -> dict[str, Any]:

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from ragauge.core.messages import format_count
-from ragauge.rendering.sections import ReportColumn, ReportSection, ReportTable, build_columns
-from ragauge.rendering.words import make_safe, to_line
+from ragauge.rendering.sections import Col, ReportSection, build_table
+from ragauge.rendering.words import make_safe
 
 if TYPE_CHECKING:
     from ragauge.testsets.vary.variant_set import VariedSet
@@ -23,31 +23,26 @@ def build_varied_sections(varied_set: VariedSet, path: str) -> Iterator[ReportSe
         f"{format_count(len(varied_set.file.lines) - varied_set.originals, 'variant')}"
     )
     new_text = f"{made:,} of them new, all drafts" if made else "none of them new"
-    headers = build_columns("kind", "change", numbers=("new", "existing", "without"))
-    rows = tuple(
-        (count.name, count.does, f"{count.made:,}", f"{count.there:,}", f"{count.without:,}")
-        for count in varied_set.counts
+    table = build_table(
+        varied_set.counts,
+        Col("kind", "name"),
+        Col("change", "does"),
+        Col("new", "made", "count"),
+        Col("existing", "there", "count"),
+        Col("without", "without", "count"),
     )
     notes = tuple(
         f"{count.name}: {count.without:,} skipped: {count.missing}." for count in varied_set.counts if count.without
     )
     commands = (f"ragauge run SYSTEM {path} --evaluate", f"ragauge testset stats {path} --run latest")
     yield ReportSection(
-        "testset vary",
-        make_safe(path),
-        (f"{lead}, {new_text}.",),
-        ReportTable(headers, rows),
-        notes=notes,
-        commands=commands,
+        "testset vary", make_safe(path), (f"{lead}, {new_text}.",), table, notes=notes, commands=commands
     )
-    example_rows = tuple(
-        (count.name, to_line(question, MAX_QUERY_CHARS), to_line(put, MAX_QUERY_CHARS))
-        for count in varied_set.counts
-        for question, put in count.shown
-    )
-    if example_rows:
-        wide = (ReportColumn("kind"), ReportColumn("question", fold=True), ReportColumn("variant", fold=True))
-        yield ReportSection("Examples", table=ReportTable(wide, example_rows))
+    if shown := [(count.name, *texts) for count in varied_set.counts for texts in count.shown]:
+        question, variant = (
+            Col(head, place, cut=MAX_QUERY_CHARS, fold=True) for head, place in (("question", "1"), ("variant", "2"))
+        )
+        yield ReportSection("Examples", table=build_table(shown, Col("kind", "0"), question, variant))
 
 
 def encode_varied(varied_set: VariedSet, path: str) -> dict[str, Any]:
