@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from ragauge.core.human_labels import AnswerPair, BetterAnswer, Preference
-from ragauge.labels.probe.position_bias import PositionProbe, run_position_probe
+from ragauge.labels.probe.compute import PositionProbe, run_position_probe
 
 LLMBAR = Path(__file__).resolve().parents[3] / "shared/data/llmbar/judge_verdicts"
 OTHER: dict[BetterAnswer | None, BetterAnswer | None] = {0: 0, 1: 2, 2: 1, None: None}

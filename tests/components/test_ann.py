@@ -342,7 +342,7 @@ KILLED = """
 import sys, time
 import numpy as np
 import ragauge as rg
-from ragauge.studies.ann.faiss_index import FaissIvf
+from ragauge.studies.ann.library_indexes import FaissIvf
 url, log, lists = sys.argv[1:]
 build = FaissIvf.build
 def noted(self, vectors, metric, **parameters):

@@ -12,10 +12,9 @@ from ragauge.core.facts import AnswerFacts, Claim
 from ragauge.core.human_labels import AnswerPair, BetterAnswer, LabeledAnswer, LabeledPart, Preference
 from ragauge.judges.inputs import Inputs, VerifyAnswer
 from ragauge.judges.judge import AskGenerator
-from ragauge.labels.probe.catalogue import PROBES
+from ragauge.labels.probe.catalogue import PROBES, build_position_cases
 from ragauge.labels.probe.change import ProbePool
 from ragauge.labels.probe.compute import ProbeCase, ProbeFinding, build_findings
-from ragauge.labels.probe.position import build_position_cases
 from ragauge.labels.probe.probe_runner import ALL_PARTS, examine_row
 from ragauge.text.sentences import split_sentences
 

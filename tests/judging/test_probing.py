@@ -12,11 +12,9 @@ from ragauge.judges.judge import reword_judge
 from ragauge.judges.jury.judge import JuryJudge
 from ragauge.judges.local.judge import LocalJudge
 from ragauge.judges.model.judge import PROMPTS, ModelJudge
-from ragauge.labels.probe.catalogue import PROBES
+from ragauge.labels.probe.catalogue import FORGERY_PLACES, PARAPHRASES, PROBES
 from ragauge.labels.probe.change import Change, ExaminedRow, Probe, ProbePool
-from ragauge.labels.probe.injection import FORGERY_PLACES
 from ragauge.labels.probe.text_edits import KINDS, plant_detail
-from ragauge.labels.probe.wording import PARAPHRASES
 from ragauge.text.sentences import split_sentences
 
 ANSWERS = (

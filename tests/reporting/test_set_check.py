@@ -8,7 +8,7 @@ from tests.testsets.test_freshness import _check, _corpus
 
 from ragauge.core.curation import Anchor, Curation
 from ragauge.core.example import Example, Relevant
-from ragauge.testsets.check.freshness_tables import _format_share, build_freshness_sections
+from ragauge.testsets.check.tables import _format_share, build_freshness_sections
 from ragauge.testsets.set_file import SetFile, build_line
 
 

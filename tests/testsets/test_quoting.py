@@ -11,8 +11,7 @@ from ragauge.core.document import Document
 from ragauge.testsets.corpus_view import CorpusView, find_quotation
 from ragauge.testsets.generate.draft import Brief, Draft, PassageSampler, Quote, SourcePassage
 from ragauge.testsets.generate.filters import DraftContext, find_context_fault, find_quote_fault, list_gold_sentences
-from ragauge.testsets.generate.question_writer import build_writer
-from ragauge.testsets.generate.write_questions import locate_anchor, write_questions
+from ragauge.testsets.generate.question_writer import build_writer, locate_anchor, write_questions
 
 TEXT = (
     "The pump was not made for salt water. It lifts 22 litres a second in summer. In winter, when the canal is low and "

@@ -9,13 +9,137 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-from ragauge.labels.check.compute import find_family_gap
-from ragauge.labels.probe.position_bias import PositionProbe
+from ragauge.core.human_labels import AnswerPair, Preference
+from ragauge.scores.estimation import compute_gap_interval, compute_rate_interval
+from ragauge.scores.results.overview import MeanEstimate
 from ragauge.scores.verdict_pairs import SUPPORTED, PairedCases, compute_excess_interval, find_min_alpha
 from ragauge.stats.families import holm
 from ragauge.stats.weighted import Interval
+
+if TYPE_CHECKING:
+    from ragauge.scores.verdict_pairs import PairedCases
+    from ragauge.stats.weighted import Interval
+
+
+@dataclass(frozen=True, slots=True)
+class PositionProbe:
+    """Whether the place of an answer changes which one is preferred."""
+
+    n: int  #: pairs.
+    decided: int  #: pairs with a verdict in both orders; the shares below are of these.
+    position_flip: MeanEstimate  #: share whose verdict the order changed; lower is better.
+    #: of the flipped, the share in which an answer did better for being shown first: 1 = the first place is favoured, 0
+    #: = the second, about one half = the judge wavers.
+    first_place: MeanEstimate
+    ties: MeanEstimate  #: share that is a tie: said to be alike, or inconsistent.
+    #: share that agrees with the human preference, over pairs that have one; an inconsistent verdict is a tie and so
+    #: agrees with no preference. Mean None = no human preference.
+    agreement: MeanEstimate
+    flipped: tuple[str, ...]  #: ids of the pairs whose verdict changed.
+    undecided: dict[str, str]  #: id of a pair without both verdicts -> why.
+
+
+def run_position_probe(
+    pairs: Sequence[AnswerPair], preferences: Sequence[Preference], level: float = 0.95
+) -> PositionProbe:
+    """Compares the verdicts of both orders.
+
+    position_flip = #{pairs whose verdicts differ} / #{pairs with both verdicts}, with Wilson's interval
+
+    Args:
+        pairs: what was shown.
+        preferences: what the judge said of each, in the same order.
+        level: of the intervals.
+
+    Source: Zheng et al. (2023), Judging LLM-as-a-judge, section 3.4: consistency over both orders; an inconsistent
+    verdict counts as a tie.
+    """
+    both = [(pair, preference) for pair, preference in zip(pairs, preferences, strict=True) if preference.decided]
+    flipped = [(pair, preference) for pair, preference in both if preference.flipped]
+    labelled = [(pair, preference) for pair, preference in both if pair.better is not None]
+    return PositionProbe(
+        len(pairs),
+        len(both),
+        _estimate_share(len(flipped), len(both), level),
+        _estimate_share(sum(_favors_first(preference) for _, preference in flipped), len(flipped), level),
+        _estimate_share(sum(preference.better_answer == 0 for _, preference in both), len(both), level),
+        _estimate_share(
+            sum(preference.better_answer == pair.better for pair, preference in labelled), len(labelled), level
+        ),
+        tuple(pair.query_id for pair, _ in flipped),
+        {
+            pair.query_id: preference.reason
+            for pair, preference in zip(pairs, preferences, strict=True)
+            if not preference.decided
+        },
+    )
+
+
+def _favors_first(preference: Preference) -> bool:
+    """Whether the answer shown first did better in its place than when it was shown second."""
+    worth = {1: 1, 0: 0, 2: -1}  # of the file's first answer
+    return worth[preference.shown or 0] > worth[preference.swapped or 0]
+
+
+def _estimate_share(count: int, n: int, level: float) -> MeanEstimate:
+    return MeanEstimate(count / n if n else None, compute_rate_interval(count, n, level), n)
+
+
+MIN_FAMILY_VERDICTS = 10  # verdicts of a family below which nothing is said of it
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FamilyGap:
+    """How much more the judge favours one family than all others."""
+
+    family: str  #: which.
+    pairs: PairedCases[Any]  #: judge's and people's verdicts on it.
+    others: PairedCases[Any]  #: the same elsewhere.
+    chosen: int  #: families that it was chosen from; its interval is as much wider.
+
+    @property
+    def value(self) -> float:
+        """Mean of judge less people in the family, less that elsewhere."""
+        (new, base), (other_new, other_base) = self.pairs.means, self.others.means
+        return (new - base) - (other_new - other_base)
+
+    def at(self, level: float) -> Interval | None:
+        """The interval of the value, by Bonferroni over the families that it was chosen from."""
+        return compute_gap_interval(
+            self.pairs.build_samples(), self.others.build_samples(), 1 - (1 - level) / self.chosen
+        )
+
+
+def find_family_gap(families: Sequence[str], pairs: PairedCases[Any], judge_family: str = "") -> FamilyGap | None:
+    """The family that is favored most, or `judge_family`, against all others.
+
+    None where no two families have 10 verdicts.
+
+    Args:
+        families: of each case; "" = not known, which is left out.
+        pairs: judge's and people's verdicts, case by case.
+        judge_family: the family that is looked at; "" = the one with the greatest gap.
+    """
+    counts = Counter(name for name in families if name)
+    names = sorted(
+        name for name, count in counts.items() if MIN_FAMILY_VERDICTS <= count <= counts.total() - MIN_FAMILY_VERDICTS
+    )
+    if not names or (judge_family and judge_family not in names):
+        return None
+
+    def build_gap(name: str) -> FamilyGap:
+        """The gap of one family of systems compared with the others."""
+        family_indices = [index for index, family in enumerate(families) if family == name]
+        others = [index for index, family in enumerate(families) if family and family != name]
+        # of two the gap of one is that of the other turned round: nothing was chosen
+        return FamilyGap(
+            name, pairs.among(family_indices), pairs.among(others), 1 if judge_family or len(counts) < 3 else len(names)
+        )
+
+    return build_gap(judge_family) if judge_family else max(map(build_gap, names), key=lambda family: family.value)
+
 
 Compares = Literal["again", "flip", "support", "rise", "people", "families"]
 ProbeVerdict = Literal["ok", "alarm", "not enough data"]

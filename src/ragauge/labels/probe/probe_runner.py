@@ -20,10 +20,9 @@ from ragauge.engine.models import CallOptions
 from ragauge.engine.session import ProgressCallback, Session, Todo
 from ragauge.judges.judge import Judge, can_ask_models, reword_judge
 from ragauge.judges.model.verdicts import interleave
-from ragauge.labels.probe.catalogue import PROBES
+from ragauge.labels.probe.catalogue import PROBES, build_position_cases
 from ragauge.labels.probe.change import Change, ExaminedRow, Need, Probe, ProbePool
 from ragauge.labels.probe.compute import ProbeCase
-from ragauge.labels.probe.position import build_position_cases
 from ragauge.scores.annotators import find_majority, map_to_scale
 from ragauge.scores.judge_check import list_part_verdicts
 from ragauge.store.store_access import Store

@@ -11,8 +11,7 @@ from ragauge.rendering.sections import Col, Phrase, ReportItem, ReportSection, R
 from ragauge.rendering.words import between, estimate, to_line
 
 if TYPE_CHECKING:
-    from ragauge.labels.probe.compute import JudgeProbes, ProbeCase, ProbeFinding
-    from ragauge.labels.probe.position_bias import PositionProbe
+    from ragauge.labels.probe.compute import JudgeProbes, PositionProbe, ProbeCase, ProbeFinding
 
 MAX_NAMED = 10  # pairs and reasons that are named
 MAX_TEXT_CHARS = 160  # characters of a text that is shown

@@ -268,7 +268,7 @@ def _build_changes(examined: ExaminedRow, pool: ProbePool) -> Iterator[Change]:
             break
 
 
-PROBE = Probe(
+TEXT_EDITS = Probe(
     ProbeRule(
         "planted",
         "planted_missed",

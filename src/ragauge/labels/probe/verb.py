@@ -181,8 +181,7 @@ probe_judge = make_sync(probe_judge_async)
 
 async def run_probes(options: ProbeOptions) -> ProbeResult:
     """What `probe_judge` does, of its options."""
-    from ragauge.labels.probe.compute import JudgeProbes, build_findings
-    from ragauge.labels.probe.position_bias import run_position_probe
+    from ragauge.labels.probe.compute import JudgeProbes, build_findings, run_position_probe
     from ragauge.labels.probe.probe_runner import ask_probes, choose_probes
     from ragauge.store.store_access import open_store
 

@@ -16,12 +16,12 @@ if TYPE_CHECKING:
     from ragauge.studies.ann.exact import Ids, Mask, VectorMetric, Vectors
 
 LIBRARIES: Mapping[str, tuple[str, str]] = {
-    "hnswlib": ("ragauge.studies.ann.hnswlib_index", "HnswlibIndex"),
-    "faiss-hnsw": ("ragauge.studies.ann.faiss_index", "FaissHnsw"),
-    "faiss-ivf": ("ragauge.studies.ann.faiss_index", "FaissIvf"),
-    "faiss-sq": ("ragauge.studies.ann.faiss_index", "FaissSq"),
-    "faiss-pq": ("ragauge.studies.ann.faiss_index", "FaissPq"),
-    "usearch": ("ragauge.studies.ann.usearch_index", "UsearchIndex"),
+    "hnswlib": ("ragauge.studies.ann.library_indexes", "HnswlibIndex"),
+    "faiss-hnsw": ("ragauge.studies.ann.library_indexes", "FaissHnsw"),
+    "faiss-ivf": ("ragauge.studies.ann.library_indexes", "FaissIvf"),
+    "faiss-sq": ("ragauge.studies.ann.library_indexes", "FaissSq"),
+    "faiss-pq": ("ragauge.studies.ann.library_indexes", "FaissPq"),
+    "usearch": ("ragauge.studies.ann.library_indexes", "UsearchIndex"),
     "pgvector": ("ragauge.studies.ann.pgvector_index", "PgvectorIndex"),
     "pgvector-ivf": ("ragauge.studies.ann.pgvector_index", "PgvectorLists"),
     "null": ("ragauge.studies.ann.index", "NullIndex"),

@@ -7,14 +7,222 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ragauge.core.jsonl_files import relevant_to_json
-from ragauge.core.messages import format_count
+from ragauge.core.messages import format_command, format_count, format_value
 from ragauge.rendering.sections import Col, ReportSection, build_table
 from ragauge.rendering.words import make_safe
 
 if TYPE_CHECKING:
+    from ragauge.stats.weighted import Interval
     from ragauge.testsets.check.contracts import BrokenContract
-    from ragauge.testsets.check.freshness import SetFreshness
+    from ragauge.testsets.check.freshness import EvidenceState, ExampleState, SetFreshness
     from ragauge.testsets.check.missing_labels import LabelCopies, LabelHoles
+
+MAX_TEXT_CHARS = 120  # characters of a text
+
+
+MAX_IDS = 10  # query_ids in a command
+
+
+MAX_STRETCHES = 5  # stretches of evidence of an example
+
+
+STATES_WORST_FIRST = ("unwinnable", "gone", "changed", "moved")  # of evidence that is not intact, the worst first
+
+
+STATE_MEANINGS = {
+    "intact": "the evidence is where the labels say",
+    "moved": "the same words at another position or in a renamed document",
+    "changed": "the words changed since labeling, or occur in several places",
+    "gone": "the words, or one of several gold documents, are no longer in the corpus",
+    "unwinnable": "no gold document is in the corpus: no retriever can find it",
+    "no labels": "no document or span is labeled",
+}
+
+
+UNLOCKED_NOTE = (
+    "Without a lock and without quotes, documents and spans are only checked by name and length. To store "
+    "their content: ragauge testset freeze SET --corpus CORPUS"
+)
+
+
+def build_freshness_sections(
+    freshness: SetFreshness, fixed: str = "", *, path: str = "SET", corpus: str = "CORPUS"
+) -> Iterator[ReportSection]:
+    """The share alive, the states, examples that need a look, and what to do.
+
+    Args:
+        freshness: what was found.
+        fixed: the mended set that was written; "" = none.
+        path: of the set, for commands.
+        corpus: likewise.
+    """
+    from ragauge.testsets.check.freshness import MIN_ALIVE_SHARE
+
+    alive, intact = freshness.gold_alive, freshness.gold_intact
+    lead = [f"{make_safe(freshness.name)}: {format_count(len(freshness.examples), 'example')}."]
+    if alive[0] is not None:
+        alive_text = (
+            f"{sum(freshness.documents.values()):,} of {format_count(len(freshness.documents), 'gold document')}"
+        )
+        lead.append(
+            f"gold_alive {_format_share(*alive, MIN_ALIVE_SHARE)}: {alive_text}; "
+            f"gold_intact {_format_share(*intact)} of the examples with labels."
+        )
+    verdict = "" if freshness.passed else "Fewer than 90 % of the gold documents are alive: refresh the set."
+    meaning = Col("meaning", lambda row: STATE_MEANINGS[row[0]])
+    notes = [UNLOCKED_NOTE] if not freshness.locked and _has_evidence_by_name(freshness) else []
+    notes += _explain_alive_documents(freshness)
+    if freshness.same_version is False:
+        notes.append("The set changed after it was frozen; newer labels are only checked by name.")
+    yield ReportSection(
+        "testset check",
+        lead=(*lead, *([verdict] if verdict else [])),
+        table=build_table(freshness.counts.items(), Col("state", "0"), Col("examples", "1", "count"), meaning),
+        notes=tuple(notes),
+    )
+    if stale_examples := [example for example in freshness.examples if example.state not in ("intact", "no labels")]:
+        commands: tuple[str, ...]
+        if fixed:
+            drafts = [example.line.example.query_id for example in stale_examples if example.state != "moved"]
+            ids = ",".join(drafts) if len(drafts) <= MAX_IDS else "IDS"
+            mark = (format_command("testset", "mark", fixed, "--to", "reviewed", "--by", "NAME", "--ids", ids),)
+            freeze = format_command("testset", "freeze", fixed, "--corpus", corpus)
+            commands = (format_command("testset", "diff", path, fixed), *(mark if drafts else ()), freeze)
+        else:
+            commands = (format_command("testset", "check", path, "--corpus", corpus, "--fix", "-o", "NEW.jsonl"),)
+        yield _build_example_list(stale_examples, fixed, commands)
+
+
+def _explain_alive_documents(freshness: SetFreshness) -> list[str]:
+    """Why documents count as alive that examples cannot find; [] where there are none."""
+    gone = [example for example in freshness.examples if example.state == "unwinnable"]
+    alive = [
+        example for example in gone if any(freshness.documents.get(stretch.was.doc_id) for stretch in example.evidence)
+    ]
+    if not alive:
+        return []
+    tells = "" if freshness.locked else " Without a lock, it is unknown whether that document has the whole text."
+    return [
+        f"{len(alive):,} of the {len(gone):,} unwinnable {'examples label' if len(alive) > 1 else 'examples labels'} "
+        "a document that no longer exists under its name, but gold_alive counts it as alive because words that other "
+        f"examples quote from it are in a document with another name.{tells}"
+    ]
+
+
+def _has_evidence_by_name(freshness: SetFreshness) -> bool:
+    return any(not stretch.was.runs for example in freshness.examples for stretch in example.evidence)
+
+
+def _build_example_list(stale_examples: list[ExampleState], fixed: str, commands: tuple[str, ...]) -> ReportSection:
+    visible = sorted(stale_examples, key=lambda example: STATES_WORST_FIRST.index(example.state))[:MAX_ROWS]
+    table = build_table(
+        (row for example in visible for row in _build_evidence_rows(example)),
+        Col("example", "0", fold=True),
+        Col("state", "1"),
+        Col("evidence", "2", fold=True),
+        Col("question", "3", cut=MAX_TEXT_CHARS, room=1),
+    )
+    more = (
+        (f"and {len(stale_examples) - MAX_ROWS:,} more: --json lists all.",) if len(stale_examples) > MAX_ROWS else ()
+    )
+    after = (
+        (
+            f"wrote {make_safe(fixed)}: labels now match the position and words of their evidence; "
+            "examples whose evidence changed or is gone are drafts. Review the changes, mark the correct "
+            "drafts, and freeze the set again.",
+        )
+        if fixed
+        else ()
+    )
+    return ReportSection("Examples to review", table=table, after=(*more, *after), commands=commands)
+
+
+def _build_evidence_rows(example_state: ExampleState) -> Iterator[tuple[str, str, str, str]]:
+    """A row for each stretch of evidence that is not intact, the worst first, the example named in the first."""
+    worst_first = sorted(
+        (stretch for stretch in example_state.evidence if stretch.state in STATES_WORST_FIRST),
+        key=lambda a: STATES_WORST_FIRST.index(a.state),
+    )
+    example = example_state.line.example
+    yield example.query_id, example_state.state, _format_location(worst_first[0]), example.query
+    for stretch in worst_first[1:MAX_STRETCHES]:
+        yield "", stretch.state, _format_location(stretch), ""
+    if len(worst_first) > MAX_STRETCHES:
+        yield "", "", f"and {len(worst_first) - MAX_STRETCHES:,} more", ""
+
+
+def _format_location(evidence: EvidenceState) -> str:
+    old_location = f"{evidence.was.doc_id}" + (
+        "" if evidence.was.start < 0 else f" {evidence.was.start}–{evidence.was.end}"
+    )
+    if evidence.now is None:
+        return make_safe(f"{old_location} → nowhere")
+    new_location = evidence.now.doc_id + ("" if evidence.was.start < 0 else f" {evidence.now.start}–{evidence.now.end}")
+    likeness_text = (
+        f" ({evidence.now.alike:.0%} of its words)" if evidence.state == "changed" and evidence.now.alike < 1 else ""
+    )
+    return make_safe(f"{old_location} → {new_location}{likeness_text}")
+
+
+def _format_share(value: float | None, interval: Interval | None, limit: float | None = None) -> str:
+    """A share with its interval, in as many decimals as it takes to show on which side of a limit it lies."""
+    if value is None:
+        return "undefined"
+    interval_text = f" [{format_value(interval.low)}, {format_value(interval.high)}]" if interval else ""
+    digits = 2 if limit is None else next(n for n in range(2, 17) if (round(value, n) >= limit) == (value >= limit))
+    return f"{format_value(value) if digits == 2 else f'{value:.{digits}f}'}{interval_text}"
+
+
+def encode_freshness(freshness: SetFreshness) -> dict[str, Any]:
+    """Every example's state as JSON types, with both texts where they are known."""
+    shares = {"gold_alive": freshness.gold_alive, "gold_intact": freshness.gold_intact}
+    return {
+        "set": freshness.name,
+        "examples": len(freshness.examples),
+        "counts": dict(freshness.counts),
+        "passed": freshness.passed,
+        "locked": freshness.locked,
+        "same_version": freshness.same_version,
+        "gold_documents": dict(freshness.documents),
+        **{
+            name: {
+                "value": value,
+                "low": interval.low if interval else None,
+                "high": interval.high if interval else None,
+            }
+            for name, (value, interval) in shares.items()
+        },
+        "states": [
+            {
+                "query_id": example.line.example.query_id,
+                "state": example.state,
+                "evidence": [
+                    {
+                        "state": stretch.state,
+                        "doc_id": stretch.was.doc_id,
+                        "start": stretch.was.start if stretch.was.start >= 0 else None,
+                        "end": stretch.was.end if stretch.was.start >= 0 else None,
+                        "now": None
+                        if stretch.now is None
+                        else {
+                            "doc_id": stretch.now.doc_id,
+                            "start": stretch.now.start,
+                            "end": stretch.now.end,
+                            "alike": stretch.now.alike,
+                        },
+                        "then_text": stretch.then_text,
+                        "now_text": stretch.now_text,
+                        "whole": None
+                        if stretch.whole is None
+                        else {"start": stretch.whole.start, "end": stretch.whole.end, "text": stretch.whole_text},
+                    }
+                    for stretch in example.evidence
+                ],
+            }
+            for example in freshness.examples
+        ],
+    }
+
 
 MAX_ROWS = 20  # rows of a table
 MAX_QUERY_CHARS = 120  # characters of a question

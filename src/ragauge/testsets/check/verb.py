@@ -65,8 +65,7 @@ class SetCheck(PageResult):
 
     @property
     def _value(self) -> dict[str, Any]:
-        from ragauge.testsets.check.freshness_tables import encode_freshness
-        from ragauge.testsets.check.tables import encode_contracts, encode_copies, encode_holes
+        from ragauge.testsets.check.tables import encode_contracts, encode_copies, encode_freshness, encode_holes
 
         return {
             **encode_freshness(self.data),
@@ -76,11 +75,11 @@ class SetCheck(PageResult):
         }
 
     def _build_sections(self) -> Iterable[ReportSection]:
-        from ragauge.testsets.check.freshness_tables import build_freshness_sections
         from ragauge.testsets.check.tables import (
             build_contract_sections,
             build_copy_sections,
             build_cut_sections,
+            build_freshness_sections,
             build_hole_sections,
         )
 

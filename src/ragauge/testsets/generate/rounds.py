@@ -40,8 +40,8 @@ from ragauge.testsets.generate.question_writer import (
     Session,
     can_ask_models,
     estimate_asks,
+    write_questions,
 )
-from ragauge.testsets.generate.write_questions import write_questions
 from ragauge.testsets.set_file import SetLine
 
 QUESTIONS_PER_CALL = 3  # questions
