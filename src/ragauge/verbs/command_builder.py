@@ -74,9 +74,11 @@ def _list_output_options(verb: Verb) -> dict[str, Any]:
 def _call_verb(verb: Verb, function: Callable[..., Any], given: Mapping[str, Any], *, quiet: bool) -> Any:
     """The result, with a progress line and with what is kept where it is interrupted."""
     parameters = inspect.signature(function).parameters
-    several = [name for name, parameter in parameters.items() if parameter.kind is parameter.VAR_POSITIONAL]
-    places = tuple(value for name in several for value in given.get(name, ()))
-    keywords = {name: value for name, value in given.items() if name not in several}
+    keywords, places = dict(given), list[Any]()
+    several = next((name for name, parameter in parameters.items() if parameter.kind is parameter.VAR_POSITIONAL), None)
+    if several is not None:  # those before it are given by their places too
+        before = list(parameters)[: list(parameters).index(several)]
+        places = [*(keywords.pop(name) for name in before), *keywords.pop(several)]
     keywords |= {name: write for name, write in LINES.items() if name in parameters}
     with ExitStack() as stack:
         if verb.progress:
