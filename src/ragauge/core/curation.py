@@ -99,3 +99,16 @@ def curation_to_dict(curation: Curation) -> dict[str, Any]:
     """The same as JSON types; what holds its default is left out, but for the state."""
     fields = to_json_value(replace(curation, other={}))
     return {"state": curation.state, **fields, **curation.other}
+
+
+@dataclass(frozen=True, slots=True)
+class SetVersion:
+    """One version of a set."""
+
+    name: str  #: of the set.
+    version: str  #: content hash of the examples.
+    n: int  #: how many examples.
+    created_at: str  #: when it was stored first, ISO 8601.
+    runs: int  #: how many runs are over it, trials of studies aside.
+    newest: str  #: run_id of the newest of these; "" for none.
+    newest_name: str = ""  #: what people call it.

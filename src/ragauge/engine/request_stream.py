@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ragauge.core.score import STATUSES
 from ragauge.core.verdict import RULE_VERSION, VERDICTS, Verdict, VerdictCounts
-from ragauge.monitoring.series.alert_details import NOT_RECORDED
-from ragauge.scores.request_stream import Arrival, ArrivedScore
+from ragauge.scores.request_stream import NOT_RECORDED, Arrival, ArrivedScore
 
 if TYPE_CHECKING:
     from ragauge.core.response import Run

@@ -9,6 +9,8 @@ from typing import Literal
 
 from ragauge.core.score import Status
 
+NOT_RECORDED = "(not recorded)"  # of what traces do not say
+
 
 @dataclass(frozen=True, slots=True)
 class ArrivedScore:

@@ -9,6 +9,7 @@ from typing import Any
 from sqlalchemy import Connection, CursorResult, func, insert, select
 
 from ragauge.core.codec import decode_json, encode_json
+from ragauge.core.curation import SetVersion
 from ragauge.core.errors import UnknownName
 from ragauge.core.example import EvalSet, Example
 from ragauge.store.database import Database, get_timestamp, iter_matching_rows, iter_raw_matching_rows, split_batches
@@ -18,7 +19,6 @@ from ragauge.store.schema import examples, runs, set_examples, sets
 from ragauge.store.schema import texts as text_rows
 from ragauge.store.spool import compute_query_key, iter_group_values, pack_groups
 from ragauge.store.text_codec import hash_text, pack_text, unpack_text
-from ragauge.testsets.curate.compute import SetVersion
 
 
 class Texts:

@@ -6,9 +6,9 @@ import threading
 from collections.abc import Callable, Hashable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
+from importlib import import_module
 from types import TracebackType
-from typing import TYPE_CHECKING, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 if TYPE_CHECKING:
     from sqlalchemy import Engine
@@ -47,6 +47,47 @@ if TYPE_CHECKING:
     from ragauge.store.vectors import Vectors
     from ragauge.store.verdicts import StoredControls, Verdicts
 
+AREAS = {  # attribute of a store -> module and class, imported when it is first used
+    "texts": ("sets", "Texts"),
+    "sets": ("sets", "Sets"),
+    "runs": ("runs", "Runs"),
+    "imports": ("run_import", "Imports"),
+    "collecting": ("run_collection", "RunCollector"),
+    "evidence": ("evidence", "Evidences"),
+    "scores": ("scores", "Scores"),
+    "causes": ("causes", "Causes"),
+    "verdicts": ("verdicts", "Verdicts"),
+    "controls": ("verdicts", "StoredControls"),
+    "cards": ("cards", "Cards"),
+    "charts": ("cards", "Charts"),
+    "summaries": ("run_log", "Summaries"),
+    "replies": ("replies", "Replies"),
+    "calls": ("calls", "Calls"),
+    "judges": ("judges", "Judges"),
+    "checks": ("judges", "Checks"),
+    "check_log": ("check_log", "CheckLog"),
+    "integrity": ("integrity", "Integrity"),
+    "listings": ("causes", "Listings"),
+    "baselines": ("run_log", "Baselines"),
+    "run_log": ("run_log", "RunLog"),
+    "run_list": ("run_list", "RunList"),
+    "evaluations": ("evaluations", "RunEvaluations"),
+    "question_runs": ("question_runs", "QuestionRuns"),
+    "example_list": ("example_list", "ExampleList"),
+    "example_indexes": ("example_index", "ExampleIndexes"),
+    "studies": ("studies", "Studies"),
+    "vectors": ("vectors", "Vectors"),
+    "labels": ("labels", "Labels"),
+    "draws": ("labels", "Draws"),
+    "erasing": ("erasing", "TraceEraser"),
+    "inbox": ("inbox", "Inbox"),
+    "ledger": ("ledger", "Ledger"),
+    "monitors": ("monitors", "Monitors"),
+    "jobs": ("jobs", "Jobs"),
+    "periods": ("periods", "Periods"),
+    "returns": ("returns", "Returns"),
+    "own_metrics": ("own_metrics", "OwnMetrics"),
+}
 DEFAULT_URL = "sqlite:///.ragauge/ragauge.db"
 T = TypeVar("T")
 _READ_ONLY: ContextVar[bool] = ContextVar("whether what is done now changes no store", default=False)
@@ -55,7 +96,6 @@ _SERVED_STORE: ContextVar[tuple[str, Store] | None] = ContextVar(
 )
 
 
-@dataclass(frozen=True)
 class Store:
     """The store of sets, runs, evidence and scores; one attribute per area.
 
@@ -102,7 +142,20 @@ class Store:
     returns: Returns  #: results to be exported.
     own_metrics: OwnMetrics  #: declarations of the user's own metrics.
     erasing: TraceEraser  #: deletes all that is stored of a trace.
-    _database: Database
+
+    def __init__(self, url: str, database: Database) -> None:
+        self.url, self._database, self._lock = url, database, threading.Lock()
+
+    if not TYPE_CHECKING:  # checkers know the areas by their annotations
+
+        def __getattr__(self, name: str) -> Any:
+            if name not in AREAS:
+                raise AttributeError(f"a store has no area {name!r}")
+            module, kind = AREAS[name]
+            with self._lock:  # an area is made once
+                if name not in vars(self):
+                    vars(self)[name] = getattr(import_module(f"ragauge.store.{module}"), kind)(self._database)
+            return vars(self)[name]
 
     def transaction(self) -> AbstractContextManager[None]:
         """A block whose writes, in all areas, are kept together or not at all."""
@@ -253,7 +306,6 @@ class ServedStore:
 
 def _open_areas(database: Database) -> Store:
     """Every area of a database that was brought to this program's version."""
-    from ragauge.store.areas import AREAS
     from ragauge.store.migrations.upgrade import upgrade
 
     try:
@@ -262,8 +314,7 @@ def _open_areas(database: Database) -> Store:
     except BaseException:
         database.close()
         raise
-    areas = {name: build_area(database) for name, build_area in AREAS.items()}
-    store = Store(url=database.url, **areas, _database=database)
+    store = Store(database.url, database)
     if declared := store.own_metrics.list():
         from ragauge.metrics.catalogue import register_stored
 

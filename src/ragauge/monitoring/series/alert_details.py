@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from ragauge.core.verdict import VerdictCounts
 from ragauge.monitoring.series.fault_attribution import NO_BLAME, Blame
 from ragauge.monitoring.series.label_correction import CorrectedDay
+from ragauge.scores.request_stream import NOT_RECORDED
 from ragauge.stats.textbook_tests import fisher_greater
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 MAX_TRACES, MAX_VALUES = 10, 5
 MIN_SHARE_CHANGE = 0.1  # a share that moved by so much is told,
 LEVEL = 0.01  # where that is no chance: of any of all that are looked at
-NO_VALUE, NOT_RECORDED = "(none)", "(not recorded)"  # of a segment, and of what traces say
+NO_VALUE = "(none)"  # of a segment
 MISSING_VALUES = {NO_VALUE, NOT_RECORDED}
 Counts = Mapping[str, Counter[str]]  # what is said -> how many have which value
 

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ragauge.core.curation import META, STATES, State
+from ragauge.core.curation import META, STATES, SetVersion, State
 from ragauge.core.errors import UnknownName, UsageError
 from ragauge.core.example import EvalSet, Example
 from ragauge.core.jsonl_files import example_to_dict
@@ -140,19 +140,6 @@ def _has_same_columns(old_names: Iterable[str], new_names: Iterable[str]) -> boo
     """Whether two lines have the same columns for the fields that both hold."""
     first, second = (plan_columns(names, {}).columns for names in (old_names, new_names))
     return all(first[field] == second[field] for field in first.keys() & second.keys())
-
-
-@dataclass(frozen=True, slots=True)
-class SetVersion:
-    """One version of a set."""
-
-    name: str  #: of the set.
-    version: str  #: content hash of the examples.
-    n: int  #: how many examples.
-    created_at: str  #: when it was stored first, ISO 8601.
-    runs: int  #: how many runs are over it, trials of studies aside.
-    newest: str  #: run_id of the newest of these; "" for none.
-    newest_name: str = ""  #: what people call it.
 
 
 @dataclass(frozen=True, slots=True)

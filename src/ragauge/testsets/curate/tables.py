@@ -11,8 +11,9 @@ from ragauge.rendering.words import make_safe, to_line
 from ragauge.testsets.stats.tables import build_detectable_sections, encode_detectable
 
 if TYPE_CHECKING:
+    from ragauge.core.curation import SetVersion
     from ragauge.core.example import Example
-    from ragauge.testsets.curate.compute import SetCounts, SetRun, SetVersion, StoredSet
+    from ragauge.testsets.curate.compute import SetCounts, SetRun, StoredSet
 
 MAX_VALUES = 12  # of a column
 NO_SETS_NOTE = "No eval sets yet. A run stores the set that it answers. To create a set from documents:"

@@ -7,9 +7,10 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
+from ragauge.core.curation import SetVersion
 from ragauge.core.errors import UnknownName, UsageError
 from ragauge.evaluation.runs.verb import runs
-from ragauge.testsets.curate.compute import SetCounts, SetRun, SetVersion, StoredSet
+from ragauge.testsets.curate.compute import SetCounts, SetRun, StoredSet
 from ragauge.testsets.options import ExportSetOptions, MarkSetOptions, SetStatsOptions
 from ragauge.testsets.stats.verb import compute_run_reach
 from ragauge.verbs.option_specs import OptionSpec, expand_options, with_options
