@@ -17,8 +17,8 @@ from ragauge.core.jsonl_files import write_records
 from ragauge.core.response import Passage, Response
 from ragauge.core.score import COLUMNS, Score, build_score_table
 from ragauge.core.verdict import ExampleVerdict
-from ragauge.evaluation.export import scores_table
-from ragauge.evaluation.export.scores_jsonl import View, scores_to_dict, write_scores
+from ragauge.rendering import plain_csv
+from ragauge.rendering.writers.scores_jsonl import View, scores_to_dict, write_scores
 
 SCHEMA = Path(__file__).resolve().parents[2] / "src/ragauge/core/schema/scores.schema.json"
 SCORED = Score("r", "q1", 0, "faithfulness", 1, "local", 0, "scored", 0.5, 1, 2, 0.5, 0.5)
@@ -124,8 +124,8 @@ def test_an_empty_table_has_the_same_columns() -> None:
 def test_table_files(tmp_path: Path) -> None:
     """CSV and Parquet hold the table."""
     table = build_score_table([SCORED, EMPTY])
-    assert scores_table.write_parquet(tmp_path / "s.parquet", table) == 2
-    assert scores_table.write_csv(tmp_path / "s.csv", table) == 2
+    assert plain_csv.write_parquet(tmp_path / "s.parquet", table) == 2
+    assert plain_csv.write_csv(tmp_path / "s.csv", table) == 2
     assert pl.read_parquet(tmp_path / "s.parquet").equals(table)
     read = pl.read_csv(tmp_path / "s.csv", schema=table.schema)
     numbers = ["value", "numerator", "denominator", "low", "high"]

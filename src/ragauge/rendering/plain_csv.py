@@ -1,9 +1,12 @@
-"""CSV for people: a text that a spreadsheet would take for a formula stays text."""
+"""Tables as CSV for people, where a text that a spreadsheet would take for a formula stays text, and as Parquet."""
 
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from ragauge.core.jsonl_files import replace_file
 
 if TYPE_CHECKING:
     import polars as pl
@@ -34,3 +37,17 @@ def format_csv(table: pl.DataFrame) -> str:
     texts = [pl.col(name).map_elements(escape_cell, pl.String) for name in text_columns]
     escaped_table = table.with_columns(texts)
     return escaped_table.rename({name: escape_cell(name) for name in escaped_table.columns}).write_csv()
+
+
+def write_csv(path: str | Path, table: pl.DataFrame) -> int:
+    """Writes a table of scores, and returns how many there were."""
+    with replace_file(Path(path)) as part_path:
+        part_path.write_text(format_csv(table), encoding="utf-8", newline="")
+    return table.height
+
+
+def write_parquet(path: str | Path, table: pl.DataFrame) -> int:
+    """Writes a table of scores, and returns how many there were."""
+    with replace_file(Path(path)) as part_path:
+        table.write_parquet(part_path)
+    return table.height

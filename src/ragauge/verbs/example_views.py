@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     import polars as pl
 
     from ragauge.core.verdict import ExampleVerdict
-    from ragauge.evaluation.export.scores_jsonl import View
     from ragauge.metrics.base import Metric
+    from ragauge.rendering.writers.scores_jsonl import View
     from ragauge.scores.arrays import ResponseIndex
     from ragauge.scores.results.scorecard import ExampleView
     from ragauge.scores.verdicts import ResponseVerdicts
@@ -108,7 +108,7 @@ def compute_verdicts(store: Store, run_id: str, judge_id: str | None, index: Res
 
 
 def build_score_rows(views: Iterable[ExampleView]) -> Iterator[View]:
-    """The views as `evaluation.export.scores_jsonl` takes them."""
+    """The views as `rendering.writers.scores_jsonl` takes them."""
     for view in views:
         cause = view.cause.name if view.cause is not None else ""
         yield view.example, view.response, view.evidence, view.scores, cause, view.verdicts

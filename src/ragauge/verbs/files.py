@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Protocol
 
 from ragauge.core.errors import UsageError
 from ragauge.core.jsonl_files import open_text_writer
-from ragauge.evaluation.export import scores_jsonl, scores_table
+from ragauge.rendering import plain_csv
+from ragauge.rendering.writers import scores_jsonl
 
 if TYPE_CHECKING:
     import polars as pl
@@ -56,12 +57,12 @@ def write_text(path: Path, text: str) -> None:
 
 def _write_csv(card: ReportSource, path: Path) -> None:
     make_folder(path)
-    scores_table.write_csv(path, card.to_polars())
+    plain_csv.write_csv(path, card.to_polars())
 
 
 def _write_parquet(card: ReportSource, path: Path) -> None:
     make_folder(path)
-    scores_table.write_parquet(path, card.to_polars())
+    plain_csv.write_parquet(path, card.to_polars())
 
 
 def _write_scores_jsonl(card: ReportSource, path: Path) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from ragauge.core.errors import UsageError
 from ragauge.core.response import NO_RESPONSE_REASON, Run
-from ragauge.evaluation.export import scores_table
+from ragauge.rendering import plain_csv
 from ragauge.verbs.files import make_folder, validate_report_path
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def export_run(store: Store, run: Run, path: Path, content: str = "") -> int:
     judge = judges[0] if judges else None
     if ending == ".jsonl":
         return _export_scores_jsonl(store, run, judge, path)
-    write = scores_table.write_csv if ending == ".csv" else scores_table.write_parquet
+    write = plain_csv.write_csv if ending == ".csv" else plain_csv.write_parquet
     metrics = tuple(store.scores.metrics(run.run_id, judge))
     return write(path, ScoreTables(store.url, run.run_id, judge, metrics).scores())
 
@@ -74,7 +74,7 @@ def _export_responses(store: Store, run: Run, path: Path) -> int:
 
 
 def _export_scores_jsonl(store: Store, run: Run, judge: str | None, path: Path) -> int:
-    from ragauge.evaluation.export import scores_jsonl
+    from ragauge.rendering.writers import scores_jsonl
     from ragauge.verbs.example_views import build_score_rows, load_example_view
 
     keys = ((response.query_id, response.repeat) for _, response in store.runs.pairs(run.run_id))
