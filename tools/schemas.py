@@ -20,6 +20,7 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 import ragauge
 from ragauge.core.config.file import build_json_schema
+from ragauge.gating.kinds.rule import KINDS
 from ragauge.rendering import json_values
 from ragauge.rendering.json_forms import FormKey, find_form
 
@@ -64,7 +65,7 @@ NARROWER: Mapping[str, Mapping[str, Any]] = {
     "MetricGaps.direction": {"enum": ["higher", "lower"]},
     "Gated.exit_code": {"enum": [0, 3, 4]},
     "CountedItem.counts": {"type": ["boolean", "number", "null"]},
-    "Check.kind": {"enum": ["max_drop", "min", "max", "must_pass", "max_failed"]},
+    "Check.kind": {"enum": list(KINDS)},
     "Check.statistic": {"enum": ["mean", "p50", "p95", "p99"]},
     # null = infinite: the ends of a quantile's interval, and what failed scores of no bound allow
     "Interval.low": {"type": ["number", "null"]},

@@ -17,10 +17,11 @@ from ragauge.diagnosis.explain.means import explain_mean
 from ragauge.engine.judge_error import find_judge_errors
 from ragauge.engine.judges import build_judge_note
 from ragauge.evaluation.scorecard.tables import build_score_bar, build_sections
-from ragauge.gating.check_builder import ScoreSource, check_conditions
+from ragauge.gating.compute.slices import Slices
+from ragauge.gating.kinds.mean_rule import ScoreSource
 from ragauge.gating.result import FAIL, PASS, UNKNOWN, Check
-from ragauge.gating.rules import Slices, read_rules
-from ragauge.gating.tables import gate_texts as gate_words
+from ragauge.gating.rules import check_conditions, read_rules
+from ragauge.gating.tables import texts as gate_words
 from ragauge.judges.local.judge import LocalJudge
 from ragauge.metrics.catalogue import parse_metric
 from ragauge.rendering.json_forms import encode

@@ -14,7 +14,7 @@ from tests.engine.tiny_judge import SPEC
 
 import ragauge as rg
 from ragauge.core.errors import NotEnoughData
-from ragauge.gating.decide import suggest_max_drop
+from ragauge.gating.compute.decision import suggest_max_drop
 
 SCHEMA = Path(__file__).resolve().parents[2] / "src/ragauge/core/schema/gate.schema.json"
 METRICS = "recall@5,faithfulness,latency"

@@ -16,10 +16,11 @@ from hypothesis import strategies as st
 from tests.gating.scores import columns, pairs, twins, verdicts_by_id
 
 from ragauge.core.config.config_loader import read_config
-from ragauge.gating.check_builder import ScoreSource, check_conditions, decide_verdict
-from ragauge.gating.examples import check_scores, check_share, check_verdicts
+from ragauge.gating.compute.slices import Slices
+from ragauge.gating.kinds.mean_rule import ScoreSource
+from ragauge.gating.kinds.single_examples import MaxFailed, MustPass, check_scores, check_verdicts
 from ragauge.gating.result import Check
-from ragauge.gating.rules import MustPass, Rules, Slices, read_rules
+from ragauge.gating.rules import Rules, check_conditions, decide_verdict, read_rules
 from ragauge.metrics.catalogue import parse_metric
 from ragauge.scores.arrays import FAILED, Columns
 
@@ -234,7 +235,7 @@ def _whole(asked: Rules, made: Data) -> str:
     must = MustPass(9, None, "golden", "block", parse_metric("mrr"), min=0.02)
     ids = made.segments["query_id"].to_list()
     lost = {int(at) for of in made.new.values() for at in of.query[of.status == FAILED]}
-    more = [check_share(len(lost), 0, len(ids), 0.5, None)]
+    more = [MaxFailed(0, None, "", "block", max_share=0.5).check_share(len(lost), 0, len(ids))]
     if "mrr" in made.new and any(str(one.metric) == "mrr" for one in asked.conditions):
         more.append(check_scores(must, ids[:6], ids, made.new["mrr"]))
     return decide_verdict([*made.checks(asked), *more])
@@ -321,8 +322,9 @@ def test_scores_that_must_be_reached() -> None:
 
 def test_share_of_failed_calls() -> None:
     """2 of 100 are at most 2 %, 3 are not; a run of nothing fails."""
-    assert [check_share(k, 0, 100, 0.02, 2).verdict for k in (0, 2, 3)] == ["pass", "pass", "fail"]
-    assert check_share(0, 0, 0, 0.02, 2).verdict == "fail"
+    rule = MaxFailed(0, 2, "", "block", max_share=0.02)
+    assert [rule.check_share(k, 0, 100).verdict for k in (0, 2, 3)] == ["pass", "pass", "fail"]
+    assert rule.check_share(0, 0, 0).verdict == "fail"
 
 
 def test_false_alarm_bound_is_of_the_family() -> None:

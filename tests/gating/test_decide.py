@@ -11,9 +11,8 @@ import numpy as np
 import pytest
 from tests.gating.scores import columns, pairs, twins
 
-from ragauge.gating.check_builder import split_alpha, step_down
-from ragauge.gating.decide import CheckCell
-from ragauge.gating.sample import MeanDifference, MetricLevel
+from ragauge.gating.compute.decision import CheckCell, split_alpha, step_down
+from ragauge.gating.compute.sample import MeanDifference, MetricLevel
 from ragauge.metrics.catalogue import parse_metric
 from ragauge.stats.weighted import Interval
 

@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 from tests.gating.scores import columns, pairs
 
-from ragauge.gating.check_builder import split_alpha
-from ragauge.gating.decide import CheckCell
-from ragauge.gating.sample import FailedPlacement, MeanDifference, MetricLevel
+from ragauge.gating.compute.decision import CheckCell, split_alpha
+from ragauge.gating.compute.sample import FailedPlacement, MeanDifference, MetricLevel
 from ragauge.metrics.catalogue import parse_metric
 from ragauge.stats.mean_difference import paired_interval
 

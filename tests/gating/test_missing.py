@@ -14,12 +14,14 @@ from tests.gating.scores import columns, pairs, verdicts_by_id
 from ragauge.core.config.config_loader import read_config
 from ragauge.core.example import Example, Relevant
 from ragauge.core.response import Response, Run
-from ragauge.gating.check_builder import ScoreSource, check_conditions, decide_verdict
-from ragauge.gating.examples import check_scores, check_share, check_verdicts, is_system_failure
+from ragauge.gating.compute.missing_scores import is_system_failure
+from ragauge.gating.compute.slices import Slices
+from ragauge.gating.kinds.mean_rule import ScoreSource
+from ragauge.gating.kinds.single_examples import MaxFailed, MustPass, check_scores, check_verdicts
 from ragauge.gating.result import Check, FailureCounts, Gated
-from ragauge.gating.rules import MustPass, Slices, read_rules
+from ragauge.gating.rules import check_conditions, decide_verdict, read_rules
 from ragauge.gating.tables.gate import format_explanation
-from ragauge.gating.tables.gate_texts import advise_next, explain_verdict
+from ragauge.gating.tables.texts import advise_next, explain_verdict
 from ragauge.metrics.catalogue import parse_metric
 from ragauge.metrics.catalogue_entries import list_samples
 from ragauge.metrics.facts import Facts
@@ -157,7 +159,7 @@ def test_both_are_told_where_both_failed() -> None:
 
 def test_the_share_tells_whose_calls_failed() -> None:
     """max_failed counts calls of the system and of a judge; a gate that it fails says whose, and what helps them."""
-    check = check_share(17, 17, 200, 0.02, 2)
+    check = MaxFailed(0, 2, "", "block", max_share=0.02).check_share(17, 17, 200)
     assert check.asks == "at most 2 % of the examples may have failed calls (system or judge)"
     assert (
         explain_verdict(check)
@@ -166,11 +168,11 @@ def test_the_share_tells_whose_calls_failed() -> None:
     told = advise_next(gated(check))
     assert all(words in told for words in ("ragauge show pr", RERUN))
     assert RETRIED not in told
-    both = check_share(17, 10, 200, 0.02, 2)
+    both = MaxFailed(0, 2, "", "block", max_share=0.02).check_share(17, 10, 200)
     assert "(10 without a system response, 7 with failed judge calls); at most" in explain_verdict(both)
     assert all(words in advise_next(gated(both)) for words in (RERUN, RETRIED))
     assert (
-        explain_verdict(check_share(0, 0, 200, 0.02, 2))
+        explain_verdict(MaxFailed(0, 2, "", "block", max_share=0.02).check_share(0, 0, 200))
         == "0 of 200 examples have failed calls; at most 2 % are allowed."
     )
 
@@ -258,7 +260,7 @@ def test_the_arithmetic_has_units() -> None:
 
 def test_an_empty_run_is_not_compared_with_the_share() -> None:
     """Of a run without an evaluated example no share is worked out: it fails since there is none."""
-    told = format_explanation(gated(check_share(0, 0, 0, 0.02, 2)))
+    told = format_explanation(gated(MaxFailed(0, 2, "", "block", max_share=0.02).check_share(0, 0, 0)))
     assert "FAIL: no example was evaluated." in told
     assert "≤ 2 %" not in told
 

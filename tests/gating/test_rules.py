@@ -14,6 +14,7 @@ from ragauge.core.config.file import build_json_schema
 from ragauge.core.errors import ConfigError, DataError
 from ragauge.engine.systems import read_settings
 from ragauge.evaluation.doctor.validate import validate
+from ragauge.gating.kinds.single_examples import MaxFailed, MustPass
 from ragauge.gating.rules import read_rules
 
 SCHEMA = Path(__file__).resolve().parents[2] / "src/ragauge/core/schema/ragauge.schema.json"
@@ -94,8 +95,10 @@ def written(path: Path, text: str) -> Path:
 def test_good_file(tmp_path: Path) -> None:
     """Every kind of rule is read: shares, points, levels, quantiles, segments, tags and examples that must pass."""
     rules = read_rules(read_config(written(tmp_path / "ragauge.yaml", GOOD)))
-    assert (rules.max_failed, rules.max_failed_line) == (0.02, 2)
-    found = [(str(one.metric), one.kind, one.amount, one.relative, one.statistic) for one in rules.conditions]
+    share = rules.every[0]
+    assert isinstance(share, MaxFailed)
+    assert (share.max_share, share.line) == (0.02, 2)
+    found = [(str(one.metric), one.key, one.amount, one.relative, one.statistic) for one in rules.conditions]
     assert found == [
         ("recall@5", "max_drop", 0.03, True, "mean"),
         ("faithfulness", "max_drop", 0.03, False, "mean"),
@@ -107,7 +110,7 @@ def test_good_file(tmp_path: Path) -> None:
     assert [one.line for one in rules.conditions] == [4, 5, 6, 7, 8, 9]
     assert [(one.segments, one.tag) for one in rules.conditions[2:4]] == [((), ""), (("type", "tenant"), "golden")]
     assert [one.min_n for one in rules.conditions] == [10, 10, 10, 10, 10, 50]
-    assert [(one.tag, str(one.metric), one.min) for one in rules.must_pass] == [
+    assert [(one.tag, str(one.metric), one.min) for one in rules.every if isinstance(one, MustPass)] == [
         ("regression", "None", None),
         ("regression", "recall@5", 1.0),
     ]

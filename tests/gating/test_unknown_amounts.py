@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from tests.gating.scores import columns
 
-from ragauge.gating.decide import CheckCell
-from ragauge.gating.sample import MetricLevel
+from ragauge.gating.compute.decision import CheckCell
+from ragauge.gating.compute.sample import MetricLevel
 from ragauge.metrics.catalogue import parse_metric
 
 LATENCY = parse_metric("latency")

@@ -14,12 +14,13 @@ from hypothesis import strategies as st
 from tests.gating.scores import columns, pairs
 from tests.gating.test_checking import ASKED, RANGES, TYPES, _failing, _lost, _values, found, rules
 
-from ragauge.gating.check_builder import ScoreSource, check_conditions, decide_verdict
-from ragauge.gating.decide import CheckCell
+from ragauge.gating.compute.decision import CheckCell
+from ragauge.gating.compute.sample import MeanDifference, MetricLevel
+from ragauge.gating.compute.slices import Slices, combine_slices
+from ragauge.gating.compute.unpaired_samples import UnpairedDifference, UnpairedRuns
+from ragauge.gating.kinds.mean_rule import ScoreSource
 from ragauge.gating.result import Check
-from ragauge.gating.rules import Rules, Slices, combine_slices
-from ragauge.gating.sample import MeanDifference, MetricLevel
-from ragauge.gating.unpaired_samples import UnpairedDifference, UnpairedRuns
+from ragauge.gating.rules import Rules, check_conditions, decide_verdict
 from ragauge.metrics.catalogue import parse_metric
 from ragauge.scores.arrays import Columns
 from ragauge.stats.judge_error import JudgeMeanError

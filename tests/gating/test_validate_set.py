@@ -13,8 +13,8 @@ from ragauge.comparison.pairs import FailedPairs, Pairs
 from ragauge.core.errors import ConfigError
 from ragauge.core.example import EvalSet, Example, Relevant
 from ragauge.evaluation.doctor.validate import validate
-from ragauge.gating.decide import CheckCell, find_min_drop
-from ragauge.gating.sample import MeanDifference
+from ragauge.gating.compute.decision import CheckCell, find_min_drop
+from ragauge.gating.compute.sample import MeanDifference
 from ragauge.metrics.catalogue import parse_metric
 
 EXAMPLES = tuple(

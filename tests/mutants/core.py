@@ -51,28 +51,37 @@ MUTANTS = [
     Mutant(CAUSE + "attribute.py", "CauseContext(context.facts, context.indexed, verdict.mends)", "context", CAUSES),
     Mutant(CAUSE + "verdicts.py", "answerable is False and context.is_refusal and", "answerable is False and", CAUSES),
     # gates
-    Mutant("gating/decide.py", "value < limit - TOLERANCE if", "value < limit + TOLERANCE if", GATE),
+    Mutant("gating/compute/decision.py", "value < limit - TOLERANCE if", "value < limit + TOLERANCE if", GATE),
     Mutant(
-        "gating/decide.py", "highest if self.above else lowest, limit", "lowest if self.above else highest, limit", GATE
+        "gating/compute/decision.py",
+        "highest if self.above else lowest, limit",
+        "lowest if self.above else highest, limit",
+        GATE,
     ),
-    Mutant("gating/decide.py", "return interval.high if self.above", "return interval.low if self.above", GATE),
     Mutant(
-        "gating/decide.py",
+        "gating/compute/decision.py", "return interval.high if self.above", "return interval.low if self.above", GATE
+    ),
+    Mutant(
+        "gating/compute/decision.py",
         "if self.same or not self.has_enough or self.sample.estimate is None:\n" + LAX,
         "if self.same or self.sample.estimate is None:\n" + LAX,
         GATE,
     ),
-    Mutant("gating/decide.py", "ALPHA = 0.05 ", "ALPHA = 0.1 ", GATE),
-    Mutant("gating/decide.py", "self._get_interval(alpha, where)", "self._get_interval(2 * alpha, where)", GATE),
-    Mutant("gating/sample.py", '"less" if worse_is_less else', '"less" if not worse_is_less else', GATE),
-    Mutant("gating/family.py", "halves / (segments if in_segment else n_whole)", "halves / len(segment)", GATE),
-    Mutant("gating/family.py", "alpha * weights[i] / total", "alpha * weights[i]", GATE),
-    Mutant("gating/check_builder.py", "sign = -1.0 if higher else 1.0", "sign = 1.0", GATE),
+    Mutant("gating/compute/decision.py", "ALPHA = 0.05 ", "ALPHA = 0.1 ", GATE),
+    Mutant(
+        "gating/compute/decision.py", "self._get_interval(alpha, where)", "self._get_interval(2 * alpha, where)", GATE
+    ),
+    Mutant("gating/compute/sample.py", '"less" if worse_is_less else', '"less" if not worse_is_less else', GATE),
+    Mutant(
+        "gating/compute/decision.py", "halves / (segments if in_segment else n_whole)", "halves / len(segment)", GATE
+    ),
+    Mutant("gating/compute/decision.py", "alpha * weights[i] / total", "alpha * weights[i]", GATE),
+    Mutant("gating/kinds/limits.py", "sign, point = -1.0 if self.above else 1.0,", "sign, point = 1.0,", GATE),
     # comparison and estimating
-    Mutant(COMPARISON + "change.py", 'if metric.direction == "lower" else (up', "if not metric else (up", COMPARED),
+    Mutant(COMPARISON + "changes.py", 'if metric.direction == "lower" else (up', "if not metric else (up", COMPARED),
     Mutant(CORRECTION, "min(1.0, k * p_values[index])", "min(1.0, p_values[index])", COMPARED),
     Mutant(CORRECTION, "p is not None and p > alpha", "p is not None and p > 1", COMPARED),
-    Mutant(COMPARISON + "join.py", "numbers.get(query_id, -1)", "numbers.get(query_id, 0)", COMPARED),
+    Mutant(COMPARISON + "pairs.py", "numbers.get(query_id, -1)", "numbers.get(query_id, 0)", COMPARED),
     Mutant(COMPARISON + "regressions.py", 'base - new if direction == "higher"', "new - base if direction", COMPARED),
     Mutant(
         "scores/estimation.py",

@@ -60,7 +60,7 @@ class GateResult(ShownResult):
             GateFailed: it failed; what failed is in the text.
             NotEnoughData: it can say neither.
         """
-        from ragauge.gating.tables.gate_texts import format_summary
+        from ragauge.gating.tables.texts import format_summary
 
         if self.verdict == "fail":
             raise GateFailed(format_summary(self.gated))

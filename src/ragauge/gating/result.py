@@ -71,6 +71,7 @@ class Check:
     higher: bool = True  #: whether higher is better.
     scale: str = "mean"  #: rate, mean or amount.
     statistic: str = "mean"  #: mean, p50, p95 or p99.
+    is_difference: bool = False  #: whether the estimate is this run's minus the baseline's, written with its sign.
     #: what the estimate is held against, in its own unit; of a relative max_drop the share of the baseline's mean.
     limit: float | None = None
     amount: float = 0.0  #: the limit as the rule gives it.

@@ -1,71 +1,35 @@
 """The rules of a gate, understood: metrics found in the catalogue, every condition one that can fail and can pass.
 
-Which examples of a run a rule looks at: all, those with a tag, and the values of its segments.
+From rules and scores to checks, with the correction for all of them together, and the verdict.
+
+What is said of rules before a run is gated: labels that none uses, tags that no example has yet.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from decimal import Decimal
-from math import isfinite
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
-from ragauge.core.errors import ConfigError, DataError, UsageError
-from ragauge.core.messages import UNITS
+from ragauge.core.errors import ConfigError, DataError, find_nearest
+from ragauge.gating.compute.decision import ALPHA, MIN_EXAMPLES, split_alpha, step_down, suggest_max_drop
+from ragauge.gating.kinds.mean_rule import MeanRule, PlacedCheck, ScoreSource
+from ragauge.gating.kinds.rule import KINDS, RuleEntry
+from ragauge.gating.kinds.rule import Rule as Rule  # noqa: PLC0414 - for those who read rules
+from ragauge.gating.kinds.single_examples import ExampleRule, describe_untagged
+from ragauge.gating.result import FAIL, UNKNOWN, Check, Family, Verdict
 from ragauge.metrics.base import Metric
-from ragauge.metrics.catalogue import has_own_units
+from ragauge.metrics.catalogue import parse_metric
 from ragauge.metrics.configured import register_criteria
-from ragauge.scores.segments import MIN_SEGMENT_EXAMPLES, NONE, Segments, tidy_segments
+from ragauge.scores.arrays import NOT_APPLICABLE
 
 if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
-    import polars as pl
-
     from ragauge.core.config.config_loader import ConfigFile
-    from ragauge.core.config.gate import Drop, GateSection, RuleSection
+    from ragauge.core.config.gate import GateSection
+    from ragauge.scores.arrays import Columns
 
-    Mask = npt.NDArray[np.bool_]
-
-
-Kind = Literal["max_drop", "min", "max"]
-Statistic = Literal["mean", "p50", "p95", "p99"]
-OnFail = Literal["block", "warn"]
-
-
-@dataclass(frozen=True, slots=True)
-class Condition:
-    """One thing that a mean has to meet."""
-
-    rule: int  #: place of the rule in the file, from 1.
-    line: int | None  #: of the rule; None outside a file.
-    metric: Metric  #: whose mean.
-    kind: Kind  #: max_drop, min or max.
-    amount: float  #: the limit; of max_drop a share of the baseline's mean where `relative`, else in the metric's unit.
-    relative: bool  #: see `amount`.
-    text: str  #: the limit in words: a drop as written, a level with its unit.
-    statistic: Statistic  #: of what the limit is: mean, or a quantile.
-    decide: Literal["interval", "point"]  #: by the whole interval or by the estimate alone.
-    on_fail: OnFail  #: block or warn.
-    segments: tuple[str, ...] | None  #: columns to look into; None = all that are declared.
-    segments_need_data: bool  #: whether a segment without enough data holds the gate up.
-    tag: str  #: only examples with it; "" = all.
-    min_n: int  #: fewest examples to decide on.
-    rectified: bool | None = None  #: whether the label-corrected mean decides; None = where there are labels enough.
-
-
-@dataclass(frozen=True, slots=True)
-class MustPass:
-    """Every example with a tag must pass: it did not fail, or its score of a metric reaches a level."""
-
-    rule: int  #: place of the rule in the file, from 1.
-    line: int | None  #: of the rule; None outside a file.
-    tag: str  #: of the examples.
-    on_fail: OnFail  #: block or warn.
-    metric: Metric | None = None  #: whose score decides; None = whether the example failed.
-    min: float | None = None  #: least score.
-    max: float | None = None  #: greatest score.
+USUAL_METRIC = "recall@5"
+MIN_TAG_LIKENESS = 0.75  # how alike two tags are, for the one to be the other misspelt
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,16 +37,17 @@ class Rules:
     """What a gate asks of a run."""
 
     source: str  #: the file.
-    conditions: tuple[Condition, ...]  #: on means, in the order of the file.
-    must_pass: tuple[MustPass, ...]  #: on single examples.
-    max_failed: float  #: greatest share of examples with failed calls, of the system or of a judge.
-    max_failed_line: int | None  #: where that stands; None where it is the default.
+    every: tuple[Rule, ...]  #: what the gate's own keys ask first, then in the order of the file.
 
     @property
-    def every(self) -> tuple[Condition | MustPass, ...]:
-        """All rules, in the order of the file."""
-        both: list[Condition | MustPass] = [*self.conditions, *self.must_pass]
-        return tuple(sorted(both, key=lambda rule: rule.rule))
+    def conditions(self) -> tuple[MeanRule, ...]:
+        """Those on means."""
+        return tuple(rule for rule in self.every if isinstance(rule, MeanRule))
+
+    @property
+    def on_examples(self) -> tuple[ExampleRule, ...]:
+        """Those on single examples."""
+        return tuple(rule for rule in self.every if isinstance(rule, ExampleRule))
 
     @property
     def metrics(self) -> tuple[Metric, ...]:
@@ -90,9 +55,14 @@ class Rules:
         return tuple(dict.fromkeys(rule.metric for rule in self.every if rule.metric is not None))
 
     @property
-    def needs_baseline(self) -> bool:
-        """Whether a rule speaks of a baseline."""
-        return any(condition.kind == "max_drop" for condition in self.conditions)
+    def differences(self) -> tuple[MeanRule, ...]:
+        """Those that speak of a baseline."""
+        return tuple(rule for rule in self.conditions if rule.is_difference)
+
+    def describe(self) -> list[str]:
+        """What each asks for, with where and how it is decided: of calls, of means, of single examples."""
+        ordered = sorted(self.every, key=lambda rule: (rule.rule > 0, not rule.in_segments))
+        return [rule.describe_fully() for rule in ordered]
 
 
 def read_rules(file: ConfigFile) -> Rules:
@@ -113,19 +83,24 @@ def parse_rules(file: ConfigFile) -> tuple[Rules, tuple[DataError, ...]]:
     problems = [*file.problems, *register_criteria(file)[1]]
     if gate is None:
         if not problems:
-            problems.append(
-                file.build_problem("gate", "is missing, so there are no rules. Add gate: with rules: below it.", 1)
-            )
-        return Rules(file.name, (), (), 0.0, None), tuple(problems)
-    conditions, must_pass = list[Condition](), list[MustPass]()
+            text = "is missing, so there are no rules. Add gate: with rules: below it."
+            problems.append(file.build_problem("gate", text, 1))
+        return Rules(file.name, ()), tuple(problems)
+    rules = [rule for kind in KINDS.values() if (rule := kind.read_gate(gate)) is not None]
     for section in gate.rules:
-        reader = _RuleReader(file, gate, section)
-        reader.read(conditions, must_pass)
-        problems += reader.problems
+        entry = RuleEntry(file, gate, section)
+        rules += entry.read()
+        problems += entry.problems
     if not problems:
         problems += _check_can_fail(file, gate)
-    line = gate.line("max_failed") if gate.has_key("max_failed") else None
-    return Rules(file.name, tuple(conditions), tuple(must_pass), gate.max_failed, line), tuple(problems)
+    return Rules(file.name, tuple(rules)), tuple(problems)
+
+
+def build_rule_problem(file: ConfigFile, rule: int, key: str, text: str) -> DataError:
+    """A mistake at a key of a rule, by its place in the file."""
+    sections = file.config.gate.rules if file.config.gate is not None else ()
+    line = next((section.line(key) for section in sections if section.place == rule), None)
+    return file.build_problem(f"gate.rules[{rule}].{key}", text, line)
 
 
 def _check_can_fail(file: ConfigFile, gate: GateSection) -> Iterator[DataError]:
@@ -136,255 +111,112 @@ def _check_can_fail(file: ConfigFile, gate: GateSection) -> Iterator[DataError]:
         yield file.build_problem("gate.rules", text, gate.line("rules"))
 
 
-def format_limit(metric: Metric, amount: float) -> str:
-    """A limit of a metric in full, with its unit: 0.85, 900 ms, $0.00004."""
-    prefix, suffix = UNITS.get(metric.name(), ("", ""))
-    return f"{prefix}{Decimal(str(amount)).normalize():,f}{suffix}"
+def uses_relevance_labels(metric: Metric) -> bool:
+    """Whether a metric measures retrieval by relevance labels.
+
+    >>> from ragauge.metrics.catalogue import parse_metric
+    >>> (uses_relevance_labels(parse_metric("recall@5")), uses_relevance_labels(parse_metric("context_recall")),
+    ...     uses_relevance_labels(parse_metric("empty_result_rate")))
+    (True, False, False)
+    """
+    return metric.measures == "retrieval" and any(fact.startswith("labels.") for fact in metric.needs.values())
 
 
-class _RuleReader:
-    """Reads one rule and collects what is wrong with it."""
-
-    def __init__(self, file: ConfigFile, gate: GateSection, section: RuleSection) -> None:
-        self.problems: list[DataError] = []
-        self._file, self._gate, self._rule, self._place = file, gate, section, section.place
-
-    def read(self, conditions: list[Condition], must_pass: list[MustPass]) -> None:
-        """Adds what the rule asks for to one of the lists; nothing where it makes no sense."""
-        metric = self._parse_metric()
-        of_means = [] if self._rule.must_pass else self._build_conditions(metric)
-        of_examples = self._build_must_pass(metric) if self._rule.must_pass else []
-        conditions += [] if self.problems else of_means
-        must_pass += [] if self.problems else of_examples
-
-    def _add_problem(self, key: str, text: str) -> None:
-        name = f"gate.rules[{self._place}]{f'.{key}' if key else ''}"
-        self.problems.append(self._file.build_problem(name, text, self._rule.line(key)))
-
-    def _parse_metric(self) -> Metric | None:
-        from ragauge.metrics.catalogue import parse_metric
-
-        if self._rule.metric is None:
-            return None
-        try:
-            metric = parse_metric(self._rule.metric)
-            metric.check()
-        except UsageError as error:
-            self._add_problem("metric", str(error))
-            return None
-        return metric
-
-    def _build_must_pass(self, metric: Metric | None) -> list[MustPass]:
-        from ragauge.core.config.gate import MEAN_RULE_KEYS
-
-        rule = self._rule
-        if rule.tag is None:
-            self._add_problem("must_pass", "needs a tag: {tag: regression, must_pass: true}.")
-        for key in MEAN_RULE_KEYS:
-            if rule.has_key(key):
-                self._add_problem(key, "cannot be combined with must_pass, which checks each example on its own.")
-        if rule.metric is None and (rule.min is not None or rule.max is not None):
-            self._add_problem("min" if rule.min is not None else "max", "needs a metric.")
-        if metric is not None:
-            if rule.min is None and rule.max is None:
-                self._add_problem("metric", "needs min or max: the score at which an example passes.")
-            for key, level in (("min", rule.min), ("max", rule.max)):
-                if level is not None:
-                    self._check_level(metric, key, level, point=True)
-        return [MustPass(self._place, rule.line(), rule.tag or "", rule.on_fail, metric, rule.min, rule.max)]
-
-    def _build_conditions(self, metric: Metric | None) -> list[Condition]:
-        rule = self._rule
-        limits = [key for key in ("max_drop", "min", "max") if getattr(rule, key) is not None]
-        if rule.metric is None:
-            hint = "add must_pass: true, or a metric with max_drop, min or max."
-            self._add_problem("tag" if rule.tag else "", f"the rule checks nothing: {hint}")
-        elif not limits:
-            self._add_problem("", f"the rule sets no limit for {rule.metric}: add max_drop, min or max.")
-        if rule.segments == () and rule.segments_need_data:
-            self._add_problem("segments_need_data", "has no effect with segments: none.")
-        if rule.min is not None and rule.max is not None and rule.min > rule.max:
-            self._add_problem("min", f"is above max ({rule.min:g} > {rule.max:g}): no run can pass.")
-        if metric is None:
-            return []
-        return [condition for key in limits if (condition := self._build_condition(metric, key)) is not None]
-
-    def _build_condition(self, metric: Metric, key: str) -> Condition | None:
-        rule, gate = self._rule, self._gate
-        statistic = self._choose_statistic(metric, key)
-        if key == "max_drop":
-            assert rule.max_drop is not None  # noqa: S101 - `limits` holds what is given
-            self._check_drop(metric, rule.max_drop)
-            kind: Kind = "max_drop"
-            amount, relative, text = rule.max_drop.amount, rule.max_drop.relative, rule.max_drop.text
-            amount *= 100 if has_own_units(metric) and not relative else 1
-        else:
-            kind = "min" if key == "min" else "max"
-            relative, text = False, format_limit(metric, amount := float(getattr(rule, key)))
-            self._check_level(metric, key, amount, point=rule.decide == "point")
-        if rule.rectified:
-            self._check_rectifiable(metric, relative=relative)
-        need = gate.segments_need_data if rule.segments_need_data is None else rule.segments_need_data
-        return Condition(
-            self._place,
-            rule.line(),
-            metric,
-            kind,
-            amount,
-            relative,
-            text,
-            statistic,
-            rule.decide,
-            rule.on_fail,
-            rule.segments,
-            need,
-            rule.tag or "",
-            gate.min_n if rule.min_n is None else rule.min_n,
-            rule.rectified,
-        )
-
-    def _check_rectifiable(self, metric: Metric, *, relative: bool) -> None:
-        """Refuses what labels of people cannot rectify."""
-        if metric.scale == "amount" or not all(map(isfinite, metric.range)):
-            self._add_problem(
-                "rectified", f"human labels cannot correct {metric}, which has no minimum and maximum value."
-            )
-        if relative:
-            self._add_problem(
-                "rectified", "cannot be used with a drop relative to the baseline. Give the drop in points: 3 points."
-            )
-
-    def _choose_statistic(self, metric: Metric, key: str) -> Statistic:
-        requested = self._rule.statistic
-        if metric.scale != "amount" or key == "max_drop":
-            if requested not in (None, "mean"):
-                reason = "max_drop compares means" if key == "max_drop" else f"{metric} is summarized by its mean"
-                self._add_problem("statistic", f"{requested} is not available: {reason}.")
-            return "mean"
-        return requested or ("p95" if metric.name() == "latency" else "mean")
-
-    def _check_drop(self, metric: Metric, drop: Drop) -> None:
-        low, high = metric.range
-        if metric.direction == "neither":
-            self._add_problem("max_drop", f"neither direction of {metric} is better. Use min or max instead.")
-        elif not drop.relative and drop.amount and not (isfinite(high - low) or has_own_units(metric)):
-            self._add_problem(
-                "max_drop", f"points are hundredths of a score, but {metric} is an amount. Give a percentage: 10%."
-            )
-        elif drop.relative and metric.direction == "higher" and low >= 0 and drop.amount >= 1:
-            self._add_problem("max_drop", f"a drop of {drop.text} is impossible: the rule can never fail.")
-        elif drop.relative and low < 0:
-            self._add_problem("max_drop", f"{metric} may be negative: a percentage is meaningless. Write 3 points.")
-        elif not drop.relative and drop.amount >= high - low:
-            width = f"{100 * (high - low):g} points"
-            self._add_problem(
-                "max_drop", f"{drop.text} is the whole range of {metric} ({width}): the rule can never fail."
-            )
-
-    def _check_level(self, metric: Metric, key: str, level: float, *, point: bool) -> None:
-        """Refuses a level that every run, or no run, can meet."""
-        low, high = metric.range
-        is_min = key == "min"
-        if metric.direction == ("lower" if is_min else "higher"):
-            other = "max" if is_min else "min"
-            self._add_problem(key, f"{metric} is better when {metric.direction}. Write {other}: {level:g}.")
-        elif level <= low if is_min else level >= high:
-            end = low if is_min else high
-            self._add_problem(
-                key, f"{metric} is never {'below' if is_min else 'above'} {end:g}: the rule can never fail."
-            )
-        elif level > high if is_min else level < low:
-            end = high if is_min else low
-            self._add_problem(key, f"{metric} is never {'above' if is_min else 'below'} {end:g}: no run can pass.")
-        elif not point and (level == high if is_min else level == low):
-            how = "no interval lies entirely there, so no run can pass. Write decide: point, or choose another level."
-            self._add_problem(key, f"{level:g} is the end of the range of {metric}: {how}")
-
-
-class Slices:
-    """Masks over the examples of one index.
+def describe_unused_labels(rules: Rules, labelled: int, metric: str = USUAL_METRIC) -> str:
+    """What to say where examples are labelled and no rule looks at it, with the line to add; "" where one does.
 
     Args:
-        query_ids: the examples, by number.
-        segments: query_id and a column a declared segment, null where an example has none; it may hold more examples.
-        tagged: tag -> ids of the examples that have it.
-
-    Attributes:
-        query_ids: the examples, by number.
-        every: the declared segments as they were given.
-        tagged: tag -> ids of the examples that have it.
-        few: column -> value -> its examples, of values with fewer than 5 in columns that are looked into unnamed.
-        columns: the segments that a rule looks into when it names none: two values or more, and at most 50.
-        left_out: declared columns that are not among these.
+        rules: of the gate.
+        labelled: examples with relevance labels; fewer than a rule can decide on are no reason to write one.
+        metric: the one to look at.
     """
-
-    def __init__(self, query_ids: Sequence[str], segments: pl.DataFrame, tagged: Mapping[str, Collection[str]]) -> None:
-        self.query_ids, self.tagged = tuple(query_ids), tagged
-        self.every = segments
-        self._tidy = tidy_segments(segments, among=query_ids)
-        self.few = _list_small_values(Segments.of(segments).select_examples(self.query_ids))
-        self.columns = tuple(self._tidy.columns[1:])
-        self.left_out = tuple(name for name in segments.columns[1:] if name not in self.columns)
-
-    def whole(self, tag: str = "") -> Mask:
-        """All examples, or those with a tag."""
-        import numpy as np
-
-        if not tag:
-            return np.ones(len(self.query_ids), dtype=bool)
-        having = self.tagged[tag]
-        return np.array([query_id in having for query_id in self.query_ids], dtype=bool)
-
-    def parts(self, columns: Sequence[str] | None, tag: str = "") -> Iterator[tuple[str, str, Mask]]:
-        """(column, value, its examples) of some columns in alphabetical order of values; None = all worth looking at.
-
-        Of columns that are not named, small values are together in "(other)"; a named one is looked into as it is.
-        """
-        import numpy as np
-        import polars as pl
-
-        tag_mask = self.whole(tag)
-        ids = pl.DataFrame({"query_id": self.query_ids}, schema={"query_id": pl.String})
-        source = self._tidy if columns is None else self.every
-        joined = ids.join(source, on="query_id", how="left", maintain_order="left")
-        for column in self.columns if columns is None else columns:
-            values = np.array(joined[column].cast(pl.String).fill_null(NONE).to_list(), dtype=object)
-            for value in sorted(set(values)):
-                yield column, value, tag_mask & (values == value)
+    if labelled < MIN_EXAMPLES or any(map(uses_relevance_labels, rules.metrics)):
+        return ""
+    return (
+        f"{labelled:,} examples have relevance labels, but no rule uses them to check retrieval: a system "
+        f"that retrieves less still passes. Add this line to gate.rules: - {{metric: {metric}, max_drop: "
+        f"{suggest_max_drop(labelled)} points}}"
+    )
 
 
-def _list_small_values(segments: Segments) -> dict[str, dict[str, int]]:
-    few = {}
-    for column, values in segments.named(segments.columns).items():
-        if small := {value: n for value, n in values.items() if n < MIN_SEGMENT_EXAMPLES}:
-            few[column] = small
-    return few
+def list_unused_labels(
+    rules: Rules, measured: Iterable[str], get_columns: Callable[[Metric], Columns | None]
+) -> list[str]:
+    """What to say of relevance labels that no rule uses, as far as a metric that was measured shows them."""
+    label_metrics = [metric for name in measured if uses_relevance_labels(metric := parse_metric(name))]
+    metrics = sorted(label_metrics, key=lambda metric: str(metric) != USUAL_METRIC)
+    column = get_columns(metrics[0]) if metrics else None
+    if column is None:
+        return []
+    sentence = describe_unused_labels(rules, int((column.status != NOT_APPLICABLE).sum()), str(metrics[0]))
+    return [sentence] if sentence else []
 
 
-def combine_slices(new: Slices, base: Slices, named_columns: Collection[str] = ()) -> Slices:
-    """The examples of two runs, all different, the first run's before the second's.
+def can_wait_for_tag(rule: Rule, tags: Iterable[str]) -> bool:
+    """Whether a rule may ask about a tag that no example has: nothing has to pass yet, and no tag is near to it.
 
-    Ids are this run's with "new " before them and the baseline's with "base ". Segments are those that both declare
-    and those that are named: a value that one run lacks has no example there.
+    Of a rule on a mean it may not: that would have no value.
+
+    Args:
+        rule: with a tag.
+        tags: that examples have.
+
+    >>> from ragauge.gating.kinds.single_examples import MustPass
+    >>> rule = MustPass(1, None, "regression", "block")
+    >>> can_wait_for_tag(rule, []), can_wait_for_tag(rule, ["reported"]), can_wait_for_tag(rule, ["regresion"])
+    (True, True, False)
     """
-    import polars as pl
-
-    shared_columns = [name for name in new.every.columns[1:] if name in base.every.columns or name in named_columns]
-    prefixed = [
-        _prefix_slices(run_slices, which, shared_columns) for run_slices, which in ((new, "new"), (base, "base"))
-    ]
-    (ids, frame, tags), (base_ids, base_frame, base_tags) = prefixed
-    tagged = {tag: tags[tag] | base_tags.get(tag, frozenset()) for tag in tags}
-    return Slices((*ids, *base_ids), pl.concat([frame, base_frame], how="diagonal"), tagged)
+    return rule.may_wait and not find_nearest(rule.tag, tags, min_similarity=MIN_TAG_LIKENESS)
 
 
-def _prefix_slices(
-    slices: Slices, which: str, shared_columns: Sequence[str]
-) -> tuple[tuple[str, ...], pl.DataFrame, dict[str, frozenset[str]]]:
-    import polars as pl
+def list_untagged_rules(rules: Rules, tags: Collection[str]) -> Iterator[str]:
+    """What to say of rules whose examples are yet to come; `tags` are those that examples have."""
+    for rule in rules.every:
+        if rule.may_wait and rule.tag not in tags:
+            yield f"rule {rule.rule}: {describe_untagged(rule.tag)}: nothing to check."
 
-    column_names = ["query_id", *(name for name in shared_columns if name in slices.every.columns)]
-    frame = slices.every.select(pl.col(column_names).cast(pl.String))
-    frame = frame.with_columns(query_id=f"{which} " + pl.col("query_id"))
-    tagged = {tag: frozenset(f"{which} {query_id}" for query_id in ids) for tag, ids in slices.tagged.items()}
-    return tuple(f"{which} {query_id}" for query_id in slices.query_ids), frame, tagged
+
+def check_conditions(conditions: Sequence[MeanRule], source: ScoreSource) -> tuple[list[Check], list[Family]]:
+    """Every condition on the whole run and in its segments, with the correction for all of them together."""
+    placed = [check for condition in conditions for check in condition.place_checks(source)]
+    levels, could, families = [ALPHA] * len(placed), set[int](), []
+    for on_fail in ("block", "warn"):
+        members = [n for n, entry in enumerate(placed) if entry.rule.on_fail == on_fail]
+        family = _correct_family(placed, [n for n in members if placed[n].cell.tested], levels, could)
+        could |= {n for n in members if not placed[n].cell.tested and placed[n].cell.could_fail()}
+        if family is not None:
+            families.append(family)
+    return [entry.build_check(levels[n], could=n in could) for n, entry in enumerate(placed)], families
+
+
+def _correct_family(
+    placed: Sequence[PlacedCheck], members: Sequence[int], levels: list[float], could: set[int]
+) -> Family | None:
+    """Puts the level of each member in `levels`, and in `could` those that might have failed had nothing failed."""
+    if not members:
+        return None
+    in_segment = [placed[n].segment is not None for n in members]
+    weights = split_alpha(in_segment)
+    _, reached = step_down(weights, lambda i, alpha: placed[members[i]].cell.fails(alpha))
+    possible, _ = step_down(weights, lambda i, alpha: placed[members[i]].cell.could_fail(alpha))
+    could |= {members[i] for i in possible}
+    for n, level in zip(members, reached, strict=True):
+        levels[n] = level
+    return Family(placed[members[0]].rule.on_fail, len(members) - sum(in_segment), sum(in_segment), ALPHA)
+
+
+def decide_verdict(checks: Sequence[Check]) -> Verdict:
+    """The verdict of a gate: fail when a check that blocks fails, else not enough data when one stops it."""
+    stopping = {check.verdict for check in checks if check.stops}
+    return FAIL if FAIL in stopping else UNKNOWN if UNKNOWN in stopping else "pass"
+
+
+def describe_unchecked_columns(conditions: Sequence[MeanRule], source: ScoreSource) -> list[str]:
+    """The segment columns with too few or too many values to be checked, as a warning; [] where there are none."""
+    checked = () if source.apart is None else source.apart.slices.columns
+    few, left_out = source.slices.few, source.slices.left_out
+    names = [name for name in left_out if name not in checked and len(few.get(name, ())) < 2]
+    if not names or all(condition.segments is not None for condition in conditions):
+        return []
+    listed = ", ".join(names)
+    return [f"Not checked, because they have one value or more than 50: {listed}. To check one, name it in segments."]

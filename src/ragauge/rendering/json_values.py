@@ -165,7 +165,7 @@ def changes_by_segment(comparison: RunComparison) -> dict[str, dict[str, dict[st
 
 def gate_summary(outcome: Gated) -> str:
     """The verdict with what decided it, one line a check."""
-    from ragauge.gating.tables.gate_texts import format_summary
+    from ragauge.gating.tables.texts import format_summary
 
     return format_summary(outcome)
 
@@ -180,7 +180,7 @@ class UnpairedSizes(NamedTuple):
 
 def unpaired(outcome: Gated) -> UnpairedSizes | None:
     """The sizes of both samples; None where examples are paired."""
-    from ragauge.gating.tables.gate_failures import describe_unpaired
+    from ragauge.gating.tables.phrases import describe_unpaired
 
     return None if outcome.sizes is None else UnpairedSizes(*outcome.sizes, describe_unpaired(outcome))
 
@@ -212,14 +212,14 @@ def segment(check: Check) -> SegmentName | None:
 
 def gate_reason(check: Check) -> str:
     """Why the verdict is what it is, in a sentence."""
-    from ragauge.gating.tables.gate_texts import explain_verdict
+    from ragauge.gating.tables.texts import explain_verdict
 
     return explain_verdict(check)
 
 
 def paired(check: Check) -> bool | None:
     """Whether max_drop compares example by example; null for other rules."""
-    return None if check.kind != "max_drop" else not check.unpaired
+    return None if not check.is_difference else not check.unpaired
 
 
 def cause_of(explained: ExampleExplained | ExampleView) -> dict[str, Any] | None:

@@ -17,8 +17,6 @@ UNSIGNED = r"(?:[0-9]{1,15}\.?[0-9]{0,15}|\.[0-9]{1,15})(?:[eE][+-]?[0-9]{1,2})?
 DROP = rf"^\s*\+?({UNSIGNED})\s*(%|points?)\s*$"
 LEVEL = rf"^\s*([+-]?{UNSIGNED})\s*(%?)\s*$"
 SHARE = r"^\s*(?:[0-9]{1,2}\.?[0-9]{0,9}\s*%|(?:0?\.[0-9]{1,9}|0)|[0-9]\.?[0-9]{0,9}[eE]-[1-9][0-9]?)\s*$"
-# not for must_pass
-MEAN_RULE_KEYS = ("decide", "segments", "segments_need_data", "min_n", "statistic", "max_drop", "rectified")
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,9 +79,8 @@ def _parse_columns(value: Any) -> tuple[str, ...] | None:
         return ()
     is_column_list = isinstance(value, list | tuple) and value and all(isinstance(item, str) and item for item in value)
     if not is_column_list:
-        raise ValueError(
-            f"expected none, all, or a list of columns such as [type, tenant], got {describe_value(value)}."
-        )
+        form = "none, all, or a list of columns such as [type, tenant]"
+        raise ValueError(f"expected {form}, got {describe_value(value)}.")
     return tuple(dict.fromkeys(value))
 
 
@@ -102,18 +99,11 @@ ShareField = Annotated[
     BeforeValidator(_parse_share),
     build_text_schema(SHARE, {"type": "number", "minimum": 0, "exclusiveMaximum": 1}),
 ]
+COLUMN_LIST = {"type": "array", "items": {"type": "string", "minLength": 1}, "minItems": 1}
 ColumnsField = Annotated[
     tuple[str, ...] | None,
     BeforeValidator(_parse_columns),
-    WithJsonSchema(
-        {
-            "anyOf": [
-                NULL,
-                {"enum": ["all", "none"]},
-                {"type": "array", "items": {"type": "string", "minLength": 1}, "minItems": 1},
-            ]
-        }
-    ),
+    WithJsonSchema({"anyOf": [NULL, {"enum": ["all", "none"]}, COLUMN_LIST]}),
 ]
 Name = Annotated[str, Strict(), Field(min_length=1)]
 Count = Annotated[int, Strict(), Field(ge=1), BeforeValidator(_parse_count)]
@@ -127,39 +117,56 @@ def _require_value(key: str, value: Any) -> dict[str, Any]:
     return {"required": [key], "properties": {key: {"const": value}}}
 
 
-# which keys go together, as `gating.rules` reads them; what depends on the metric it knows alone
-_LEVELS = {"anyOf": [_require_key("min"), _require_key("max")]}
-KEY_COMBINATIONS: dict[str, Any] = {
-    "if": _require_value("must_pass", True),
-    "then": {
+LIMIT = object()  # marks a key of `gating.kinds` that limits a mean or another estimate
+MEAN_OPTIONS = ("decide", "segments", "segments_need_data", "min_n", "statistic")
+
+
+def list_limits(model: type[Section]) -> list[str]:
+    """The keys that set a limit."""
+    return [name for name, field in model.model_fields.items() if LIMIT in field.metadata]
+
+
+def list_mean_keys(model: type[Section]) -> list[str]:
+    """The keys that have no place beside must_pass, which takes min and max as the score at which an example passes."""
+    return [*MEAN_OPTIONS, *(key for key in list_limits(model) if key not in ("min", "max")), "rectified"]
+
+
+def _add_key_combinations(schema: dict[str, Any], model: type[Section]) -> None:
+    """Says which keys go together, as `gating.kinds` reads them; what depends on the metric it knows alone."""
+    levels = {"anyOf": [_require_key("min"), _require_key("max")]}
+    schema["if"] = _require_value("must_pass", True)
+    schema["then"] = {
         **_require_key("tag"),
         "allOf": [
-            {"properties": dict.fromkeys(MEAN_RULE_KEYS, False)},
-            {"if": _require_key("metric"), "then": _LEVELS, "else": {"not": _LEVELS}},
+            {"properties": dict.fromkeys(list_mean_keys(model), False)},
+            {"if": _require_key("metric"), "then": levels, "else": {"not": levels}},
         ],
-    },
-    "else": {
+    }
+    schema["else"] = {
         **_require_key("metric"),
-        "anyOf": [_require_key("max_drop"), *_LEVELS["anyOf"]],
+        "anyOf": [_require_key(key) for key in list_limits(model)],
         "not": {"allOf": [_require_value("segments", "none"), _require_value("segments_need_data", True)]},
         "if": _require_key("max_drop"),
         "then": {"properties": {"statistic": {"enum": [None, "mean"]}}},
-    },
-}
+    }
 
 
 class RuleSection(Section):
     """One rule of a gate."""
 
-    model_config = ConfigDict(json_schema_extra=KEY_COMBINATIONS)
+    model_config = ConfigDict(json_schema_extra=_add_key_combinations)
 
     metric: Name | None = Field(default=None, description="Name of a metric as printed, such as recall@5.")
     tag: Name | None = Field(default=None, description="Only examples with this tag.")
-    max_drop: DropField = Field(
+    max_drop: Annotated[DropField, LIMIT] = Field(
         default=None, description="How far the mean may fall below the baseline: 3% of it, or 3 points (0.03)."
     )
-    min: LevelField = Field(default=None, description="Lowest mean allowed, for metrics where higher is better.")
-    max: LevelField = Field(default=None, description="Highest mean or p95 allowed, for metrics where lower is better.")
+    min: Annotated[LevelField, LIMIT] = Field(
+        default=None, description="Lowest mean allowed, for metrics where higher is better."
+    )
+    max: Annotated[LevelField, LIMIT] = Field(
+        default=None, description="Highest mean or p95 allowed, for metrics where lower is better."
+    )
     must_pass: StrictBool = Field(default=False, description="Every example with the tag must pass.")
     statistic: Literal["mean", "p50", "p95", "p99"] | None = Field(
         default=None, description="Statistic for max: by default p95 for latency, the mean for tokens and cost."

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from ragauge.core.config.monitor import MonitorSection
     from ragauge.core.example import EvalSet, Example
-    from ragauge.gating.rules import Condition, MustPass, Rules
+    from ragauge.gating.rules import Rule, Rules
     from ragauge.metrics.base import Metric
 
     Absent = Mapping[Metric, Mapping[str, str]]  # metric -> id of an example that it does not apply to -> why
@@ -58,8 +58,7 @@ def validate(options: ValidateOptions) -> ValidatedConfig:
         ConfigError: mistakes; all of them are in the text, each with its line.
         DataError: there is no such file, or it is not YAML.
     """
-    from ragauge.gating.examples import list_untagged_rules
-    from ragauge.gating.rules import parse_rules
+    from ragauge.gating.rules import list_untagged_rules, parse_rules
     from ragauge.metrics.configured import register_criteria
     from ragauge.monitoring.series.monitor_specs import read_monitor_specs
 
@@ -83,19 +82,19 @@ def validate(options: ValidateOptions) -> ValidatedConfig:
         problems = (*problems, *find_misfits(file, rules, examples), *_find_inapplicable(file, rules, examples, absent))
     if problems:
         raise ConfigError(problems)
-    notes = [*remarks, *_list_notes(rules)]
+    notes = [*remarks, *(note for rule in rules.every for note in rule.list_notes())]
     if options.set is not None:
         notes += [
             *list_untagged_rules(rules, {tag for example in examples for tag in example.tags}),
             *_warn_unused(rules, examples),
         ]
         notes += [*_warn_too_few(rules, examples, absent), *_warn_undecided(rules, examples, absent)]
-    return ValidatedConfig(file.name, tuple(_describe_rules(rules)), monitor_lines, tuple(notes))
+    return ValidatedConfig(file.name, tuple(rules.describe()), monitor_lines, tuple(notes))
 
 
 def _warn_unused(rules: Rules, examples: Sequence[Example]) -> Iterator[str]:
     """Labels that no rule looks at."""
-    from ragauge.gating.examples import describe_unused_labels
+    from ragauge.gating.rules import describe_unused_labels
 
     if remark := describe_unused_labels(rules, sum(bool(example.relevant) for example in examples)):
         yield remark
@@ -122,7 +121,7 @@ def _check_schedules(file: ConfigFile, rules: Rules, monitor: MonitorSection | N
 
 def find_misfits(file: ConfigFile, rules: Rules, examples: Sequence[Example], of: str = "") -> Iterator[DataError]:
     """Tags and segment columns that no example of a set has, but for tags whose examples are yet to come."""
-    from ragauge.gating.examples import can_wait_for_tag
+    from ragauge.gating.rules import build_rule_problem, can_wait_for_tag
 
     tags = {tag for example in examples for tag in example.tags}
     columns = {column for example in examples for column in example.segments}
@@ -130,12 +129,16 @@ def find_misfits(file: ConfigFile, rules: Rules, examples: Sequence[Example], of
     for rule in rules.every:
         absent = bool(rule.tag) and rule.tag not in tags and not can_wait_for_tag(rule, tags)
         if absent and (rule.rule, "tag") not in reported:
-            yield _build_problem(file, rule.rule, "tag", f"no example{of} has it: {UnknownName('tag', rule.tag, tags)}")
+            yield build_rule_problem(
+                file, rule.rule, "tag", f"no example{of} has it: {UnknownName('tag', rule.tag, tags)}"
+            )
             reported.add((rule.rule, "tag"))
     for limit in rules.conditions:
         for name in limit.segments or ():
             if name not in columns and (limit.rule, name) not in reported:
-                yield _build_problem(file, limit.rule, "segments", str(UnknownName("segment column", name, columns)))
+                yield build_rule_problem(
+                    file, limit.rule, "segments", str(UnknownName("segment column", name, columns))
+                )
                 reported.add((limit.rule, name))
 
 
@@ -143,11 +146,13 @@ def _find_inapplicable(
     file: ConfigFile, rules: Rules, examples: Sequence[Example], absent: Absent
 ) -> Iterator[DataError]:
     """Metrics that apply to no example that their rule asks about."""
+    from ragauge.gating.rules import build_rule_problem
+
     for rule, metric, query_ids in _iter_rule_examples(rules, examples):
         reasons = [absent[metric][field] for field in query_ids if field in absent[metric]]
         if query_ids and len(reasons) == len(query_ids):
             none = f"{metric} applies to none of {_describe_examples(rule, query_ids)}: {reasons[0]}"
-            yield _build_problem(file, rule.rule, "metric", f"{none}. Label the examples, or remove the rule.")
+            yield build_rule_problem(file, rule.rule, "metric", f"{none}. Label the examples, or remove the rule.")
 
 
 def _warn_too_few(rules: Rules, examples: Sequence[Example], absent: Absent) -> Iterator[str]:
@@ -173,31 +178,14 @@ def _warn_too_few(rules: Rules, examples: Sequence[Example], absent: Absent) -> 
 
 def _warn_undecided(rules: Rules, examples: Sequence[Example], absent: Absent) -> Iterator[str]:
     """Rules that the set is too small to decide: mostly their verdict would be not enough data."""
-    from ragauge.gating.decide import find_min_drop, find_n_examples, find_n_for_quantile
-
     for limit in rules.conditions:
         query_ids = [example.query_id for example in examples if not limit.tag or limit.tag in example.tags]
         n = sum(query_id not in absent[limit.metric] for query_id in query_ids)
-        if limit.decide == "point" or n < limit.min_n:  # decided, or said already
-            continue
-        if limit.kind == "max_drop" and limit.metric.range == (0, 1) and 0 < limit.amount < find_min_drop(n):
-            more = find_n_examples(limit.amount)
-            those = "more than 10,000" if more is None else f"about {more:,}"
-            yield (
-                f"rule {limit.rule}: {format_count(n, 'example')} are often too few to decide a drop of {limit.text}: "
-                f"if one score in ten differs, as often better as worse, the verdict is not enough data. {n} examples "
-                f"can decide {100 * find_min_drop(n):g} points; {limit.text} need {those}. See ragauge docs gates."
-            )
-        if limit.kind == "max" and limit.statistic != "mean" and n < (needed := find_n_for_quantile(limit.statistic)):
-            yield (
-                f"rule {limit.rule}: {format_count(n, 'example')} of the set cannot show that {limit.statistic} of "
-                f"{limit.metric} meets a limit: that needs {needed:,}. No run on this set can meet it."
-            )
+        if limit.decide != "point" and n >= limit.min_n:  # else it is decided, or said already
+            yield from limit.list_doubts(n)
 
 
-def _iter_rule_examples(
-    rules: Rules, examples: Sequence[Example]
-) -> Iterator[tuple[Condition | MustPass, Metric, Sequence[str]]]:
+def _iter_rule_examples(rules: Rules, examples: Sequence[Example]) -> Iterator[tuple[Rule, Metric, Sequence[str]]]:
     """Every rule on a metric, once, with the examples that it asks about."""
     visited: set[int] = set()
     for rule in rules.every:
@@ -207,7 +195,7 @@ def _iter_rule_examples(
             yield rule, rule.metric, query_ids
 
 
-def _describe_examples(rule: Condition | MustPass, query_ids: Sequence[str]) -> str:
+def _describe_examples(rule: Rule, query_ids: Sequence[str]) -> str:
     tagged = f" tagged {rule.tag}" if rule.tag else ""
     return f"the {format_count(len(query_ids), 'example')} of the set{tagged}"
 
@@ -227,19 +215,6 @@ def _find_absent(metrics: Sequence[Metric], examples: Sequence[Example]) -> Abse
     return absent
 
 
-def _build_problem(file: ConfigFile, rule: int, key: str, text: str) -> DataError:
-    return file.build_problem(f"gate.rules[{rule}].{key}", text, _find_line(file, rule, key))
-
-
-def _find_line(file: ConfigFile, rule: int, key: str) -> int | None:
-    gate = file.config.gate
-    return (
-        next((rule_section.line(key) for rule_section in gate.rules if rule_section.place == rule), None)
-        if gate is not None
-        else None
-    )
-
-
 def _load_examples(options: ValidateOptions) -> Iterable[Example]:
     from ragauge.readers import source as readers
 
@@ -247,31 +222,3 @@ def _load_examples(options: ValidateOptions) -> Iterable[Example]:
         eval_set: EvalSet = options.set
         return eval_set.examples
     return readers.read_set(options.set, columns=options.columns, segments=parse_names(options.segments)).examples
-
-
-def _describe_rules(rules: Rules) -> Iterator[str]:
-    from ragauge.gating.check_builder import compute_min_n, describe_condition
-    from ragauge.gating.examples import describe_max_failed
-    from ragauge.gating.examples import describe_rule as asks_of_examples
-
-    yield describe_max_failed(rules.max_failed)
-    for limit in rules.conditions:
-        segments_text = (
-            "every declared segment" if limit.segments is None else f"every value of {', '.join(limit.segments)}"
-        )
-        where = "the whole run" if limit.segments == () else f"the whole run and {segments_text}"
-        how = "by the estimate alone" if limit.decide == "point" else "by its interval"
-        warns = "; warns only" if limit.on_fail == "warn" else ""
-        minimum_text = f"{compute_min_n(limit)} {'labeled ' if limit.rectified else ''}examples"
-        yield f"{describe_condition(limit)}: {where}, {how}, with at least {minimum_text}{warns}"
-    for must in rules.must_pass:
-        yield asks_of_examples(must) + ("; warns only" if must.on_fail == "warn" else "")
-
-
-def _list_notes(rules: Rules) -> Iterator[str]:
-    for limit in rules.conditions:
-        if limit.kind == "max_drop" and limit.amount == 0 and limit.decide == "interval":
-            yield (
-                f"rule {limit.rule}: max_drop: 0 passes only if {limit.metric} is shown to be better (or nothing "
-                "changed at all); usually the verdict is not enough data. Allow a small drop, such as 2 points."
-            )

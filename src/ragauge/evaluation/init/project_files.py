@@ -17,7 +17,7 @@ from shlex import join, quote
 from typing import TYPE_CHECKING, Any
 
 from ragauge.core.origin import build_requirement, find_source
-from ragauge.gating.decide import MIN_EXAMPLES, USUAL_DROP_POINTS, find_n_examples, suggest_max_drop
+from ragauge.gating.compute.decision import MIN_EXAMPLES, USUAL_DROP_POINTS, find_n_examples, suggest_max_drop
 from ragauge.verbs.git import find_remote_commit
 
 if TYPE_CHECKING:

@@ -5,12 +5,13 @@ A gate's verdict for GitHub: annotations, which the runner reads from the output
 
 from __future__ import annotations
 
+from collections import Counter
 from xml.etree import ElementTree as ET
 
+from ragauge.gating.kinds.rule import KINDS
 from ragauge.gating.result import Check, Gated
-from ragauge.gating.tables import gate_failures as failures
-from ragauge.gating.tables import gate_figures as figures
-from ragauge.gating.tables import gate_texts as words
+from ragauge.gating.tables import phrases
+from ragauge.gating.tables import texts as words
 from ragauge.rendering.words import make_safe
 
 
@@ -23,16 +24,10 @@ def build_junit_xml(outcome: Gated) -> str:
     no file and line: they stand in the text.
     """
     checks = outcome.checks
-    counts = {
-        "tests": len(checks),
-        "failures": sum(_choose_tag(check) == "failure" for check in checks),
-        "errors": 0,
-        "skipped": sum(_choose_tag(check) == "skipped" for check in checks),
-    }
-    numbers = {name: str(count) for name, count in counts.items()}
-    of_all = {name: count for name, count in numbers.items() if name != "skipped"}
-    suites = ET.Element("testsuites", {"name": "ragauge", **of_all})
-    suite = ET.SubElement(suites, "testsuite", {"name": "ragauge gate", **numbers})
+    tags = Counter(map(_choose_tag, checks))
+    counts = {"tests": str(len(checks)), "failures": str(tags["failure"]), "errors": "0"}
+    suites = ET.Element("testsuites", {"name": "ragauge", **counts})
+    suite = ET.SubElement(suites, "testsuite", {"name": "ragauge gate", **counts, "skipped": str(tags["skipped"])})
     properties = ET.SubElement(suite, "properties")
     facts = {
         "verdict": outcome.verdict,
@@ -51,19 +46,17 @@ def build_junit_xml(outcome: Gated) -> str:
 
 
 def _add_case(suite: ET.Element, check: Check, source: str) -> None:
-    name = f"{check.asks}, {words.format_scope(check)}" if check.kind in figures.LIMITS else check.asks
-    group = check.metric or (f"tag {check.tag}" if check.tag else "failed calls")
+    kind = KINDS[check.kind]
+    name = f"{check.asks}, {words.format_scope(check)}" if kind.in_segments else check.asks
+    group = kind.name_subject(check)
     case = ET.SubElement(suite, "testcase", {"classname": f"ragauge gate.{make_safe(group)}", "name": make_safe(name)})
     tag = _choose_tag(check)
-    detail = words.explain_verdict(check) + (f"\nrule: {source} line {check.line}" if check.line is not None else "")
-    if check.examples and check.kind != "must_pass":
-        detail += f"\nworst: {words.format_examples(check.examples)}"
+    reason = kind.explain(check)
+    detail = reason + (f"\nrule: {source} line {check.line}" if check.line is not None else "")
+    if worst := words.format_worst(check):
+        detail += f"\nworst: {worst}"
     if tag:
-        about = (
-            {"message": make_safe(words.explain_verdict(check)), "type": check.verdict}
-            if tag != "skipped"
-            else {"message": make_safe(words.explain_verdict(check))}
-        )
+        about = {"message": make_safe(reason), **({"type": check.verdict} if tag != "skipped" else {})}
         ET.SubElement(case, tag, about).text = make_safe(detail)
     elif check.verdict == "fail":
         ET.SubElement(case, "system-out").text = make_safe(f"warning: {detail}")
@@ -85,17 +78,13 @@ def build_commands(outcome: Gated) -> list[str]:
     >>> format_command("error", "a: b", {"title": "x,y"})
     '::error title=x%2Cy::a: b'
     """
-    lines = [
-        format_command("error", sentence, {"title": "every call failed"}) for sentence in failures.build_lead(outcome)
-    ]
+    lead = phrases.build_lead(outcome)
+    lines = [format_command("error", sentence, {"title": "every call failed"}) for sentence in lead]
     stopping = words.list_stopping(outcome)[: MAX_ANNOTATIONS - len(lines)]
-    lines += [
-        format_command("error", words.describe_check(check), _build_location(outcome, check)) for check in stopping
-    ]
-    lines += [
-        format_command("warning", words.describe_check(check), _build_location(outcome, check))
-        for check in words.list_warnings(outcome)[:MAX_ANNOTATIONS]
-    ]
+    for name, checks in (("error", stopping), ("warning", words.list_warnings(outcome)[:MAX_ANNOTATIONS])):
+        lines += [
+            format_command(name, words.describe_check(check), _build_location(outcome, check)) for check in checks
+        ]
     verdict = f"{words.format_title(outcome)}: {words.describe_runs(outcome)}. {words.format_tally(outcome)}."
     return [*lines, format_command("notice", verdict, {"title": words.format_title(outcome)})]
 
@@ -113,10 +102,8 @@ def format_command(name: str, message: str, properties: dict[str, str]) -> str:
 
 
 def _build_location(outcome: Gated, check: Check) -> dict[str, str]:
-    about = check.metric or "failed calls"
-    title = f"tag {check.tag}" if check.kind == "must_pass" else f"{about}: {words.format_scope(check)}"
     location = {"file": outcome.source, "line": str(check.line)} if check.line is not None else {}
-    return {**location, "title": title}
+    return {**location, "title": KINDS[check.kind].name_place(check, words.format_scope(check))}
 
 
 def _escape_message(text: str) -> str:

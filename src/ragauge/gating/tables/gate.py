@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from ragauge.core.messages import format_count
-from ragauge.gating.decide import TOLERANCE
+from ragauge.gating.compute.decision import TOLERANCE
+from ragauge.gating.kinds.rule import KINDS
 from ragauge.gating.result import Check, CheckExample, Gated, Verdict
-from ragauge.gating.tables import gate_failures as failures
-from ragauge.gating.tables import gate_figures as figures
-from ragauge.gating.tables import gate_texts as words
+from ragauge.gating.tables import phrases
+from ragauge.gating.tables import texts as words
 from ragauge.rendering.sections import Phrase, ReportColumn, ReportSection, ReportTable, Tone, Wording
 from ragauge.rendering.words import make_safe
 from ragauge.rendering.writers import markdown as writer
@@ -61,7 +60,7 @@ def _build_summary_sections(outcome: Gated) -> Iterator[ReportSection]:
 
 
 def _build_broken_sections(outcome: Gated) -> Iterator[ReportSection]:
-    yield from (ReportSection(lead=(Phrase(broken, "bad"),)) for broken in failures.build_lead(outcome))
+    yield from (ReportSection(lead=(Phrase(broken, "bad"),)) for broken in phrases.build_lead(outcome))
 
 
 def _build_rules_section(outcome: Gated, signs: Mapping[Verdict, str]) -> ReportSection:
@@ -76,7 +75,7 @@ def _build_rules_section(outcome: Gated, signs: Mapping[Verdict, str]) -> Report
     )
     rows = []
     for check in words.select_visible(outcome):
-        tone = TONES[check.verdict]
+        tone, kind = TONES[check.verdict], KINDS[check.kind]
         rule_text = check.asks if check.segment is None else f"↳ in {words.format_scope(check)}"
         verdict = words.VERDICTS[check.verdict] if signs is words.MARKS else check.verdict.replace("_", " ")
         verdict_words = Phrase(verdict, tone), " (warns)" if check.on_fail == "warn" else ""
@@ -85,10 +84,10 @@ def _build_rules_section(outcome: Gated, signs: Mapping[Verdict, str]) -> Report
                 Phrase(signs[check.verdict], "" if signs is SIGNS else tone),
                 verdict_words,
                 make_safe(rule_text),
-                figures.format_change(check),
-                figures.format_estimate(check),
-                figures.format_limit(check),
-                figures.format_example_count(check),
+                phrases.format_change(check),
+                kind.format_estimate(check),
+                kind.format_limit(check),
+                kind.format_n(check),
             )
         )
     left_out_text = words.describe_left_out(outcome)
@@ -98,15 +97,13 @@ def _build_rules_section(outcome: Gated, signs: Mapping[Verdict, str]) -> Report
 
 
 def _explain_check(check: Check, shown_examples: set[tuple[CheckExample, ...]]) -> Iterator[Wording]:
-    head = (
-        make_safe(check.asks) if check.segment is None else f"{make_safe(check.asks)}, in {words.format_scope(check)}"
-    )
+    head = make_safe(check.asks) + (f", in {words.format_scope(check)}" if check.segment is not None else "")
     warns = " (warning only, does not fail the gate)" if check.on_fail == "warn" else ""
     yield Phrase(f"{words.MARKS[check.verdict]} {head}{warns}", TONES[check.verdict])
     yield f"  {words.explain_verdict(check)}"
-    if check.examples not in shown_examples and check.kind != "must_pass":
+    if check.examples not in shown_examples and (worst := words.format_worst(check)):
         shown_examples.add(check.examples)
-        yield Phrase(f"  worst: {words.format_examples(check.examples)}", "faint")
+        yield Phrase(f"  worst: {worst}", "faint")
 
 
 SYMBOLS = {True: ("≥", "<"), False: ("≤", ">")}  # allowed, beyond
@@ -119,16 +116,11 @@ def format_explanation(outcome: Gated) -> str:
     last = None
     for check in outcome.checks:
         if (check.rule, check.asks) != last:
-            location = (
-                f"{make_safe(outcome.source)} line {check.line}"
-                if check.line is not None
-                else make_safe(outcome.source)
-            )
-            rule = f"rule {check.rule}" if check.rule else "max_failed"
-            lines += [f"{rule} ({location}): {make_safe(check.asks)}"]
+            place = make_safe(outcome.source) + (f" line {check.line}" if check.line is not None else "")
+            rule = f"rule {check.rule}" if check.rule else check.kind
+            lines += [f"{rule} ({place}): {make_safe(check.asks)}"]
             last = (check.rule, check.asks)
-        lines += [f"  {line}" for line in _explain_gate_explain_check(check)]
-        lines.append("")
+        lines += [*(f"  {line}" for line in _explain_arithmetic(check)), ""]
     lines += words.describe_alpha_bounds(outcome)
     if outcome.families:
         lines.append("A check passes based on its 90 % interval (one-sided alpha = 0.05); every rule must pass.")
@@ -140,62 +132,28 @@ def _describe_verdict(outcome: Gated) -> str:
     stops = words.list_stopping(outcome)
     if not stops:
         return "The gate passes: no check blocks it. Exit code 0."
-    check_names = ", ".join(
-        dict.fromkeys(f"{check.metric or check.kind} ({words.format_scope(check)})" for check in stops)
-    )
+    names = dict.fromkeys(f"{check.metric or check.kind} ({words.format_scope(check)})" for check in stops)
     state = "fail" if outcome.verdict == "fail" else "do not have enough data"
     return (
-        f"Gate verdict: {words.VERDICTS[outcome.verdict]}, because these checks {state}: {check_names}. Exit "
+        f"Gate verdict: {words.VERDICTS[outcome.verdict]}, because these checks {state}: {', '.join(names)}. Exit "
         f"code {outcome.exit_code}."
     )
 
 
-def _explain_gate_explain_check(check: Check) -> Iterator[str]:
-    if check.kind not in figures.LIMITS:
-        yield from _explain_without_limit(check)
+def _explain_arithmetic(check: Check) -> Iterator[str]:
+    kind = KINDS[check.kind]
+    steps = [_format_line(name, value) for name, value in kind.list_steps(check)]
+    if not kind.in_segments:
+        yield from steps or [f"{words.VERDICTS[check.verdict]}: {kind.explain(check)}"]
         return
     yield f"{words.format_scope(check)}: {words.VERDICTS[check.verdict]}"
     if check.estimate is None:
-        yield f"  {words.explain_verdict(check)}"
+        yield f"  {kind.explain(check)}"
         return
-    yield from (f"  {line}" for line in _explain_estimate(check))
     if check.failed and check.reach is not None:
-        lowest, highest = (figures.format_with_unit(end, check) for end in check.reach)
-        yield "  " + _format_line(f"whatever the {check.failed} failed scores would be", f"{lowest} to {highest}")
-    yield from (f"  {line}" for line in _explain_decision(check))
-
-
-def _explain_estimate(check: Check) -> Iterator[str]:
-    if check.kind == "max_drop" and check.rectified:
-        what = f"label-corrected difference, {format_count(check.n, 'labeled pair')}"
-        yield _format_line(what, f"d = {figures.format_with_unit(check.estimate, check)}")
-        yield _format_line("limit", figures.format_with_unit(check.limit, check))
-        return
-    if check.kind == "max_drop":
-        previous, current = figures.format_mean(check.base, check), figures.format_mean(check.new, check)
-        baseline_count = (
-            format_count(check.n, "pair") if check.n_base is None else format_count(check.n_base, "example")
-        )
-        other_count = "" if check.n_base is None else f", {format_count(check.n, 'other example')}"
-        yield _format_line(f"mean of the baseline, {baseline_count}", f"b = {previous}")
-        yield _format_line(f"mean of this run{other_count}", f"x = {current}")
-        yield _format_line(
-            "difference", f"d = x − b = {current} − {previous} = {figures.format_with_unit(check.estimate, check)}"
-        )
-        sign = "−" if check.higher else "+"
-        value = figures.format_with_unit(check.limit, check)
-        if check.relative:
-            yield _format_line(
-                "limit", f"{sign}{100 * check.amount:g} % of b = {sign}{check.amount:g} · {previous} = {value}"
-            )
-        else:
-            yield _format_line("limit", value)
-        return
-    name = "mean" if check.statistic == "mean" else check.statistic
-    yield _format_line(
-        f"{name} of {format_count(check.n, 'example')}", f"x = {figures.format_with_unit(check.estimate, check)}"
-    )
-    yield _format_line("limit", figures.format_with_unit(check.limit, check))
+        lowest, highest = (phrases.format_with_unit(end, check) for end in check.reach)
+        steps.append(_format_line(f"whatever the {check.failed} failed scores would be", f"{lowest} to {highest}"))
+    yield from (f"  {line}" for line in (*steps, *_explain_decision(check)))
 
 
 def _explain_decision(check: Check) -> Iterator[str]:
@@ -203,9 +161,8 @@ def _explain_decision(check: Check) -> Iterator[str]:
         yield words.explain_verdict(check)
         return
     if check.decide == "point":
-        yield _compare_with_limit(
-            check, f"passes when the estimate is {SYMBOLS[check.higher][0]} the limit", check.estimate
-        )
+        name = f"passes when the estimate is {SYMBOLS[check.higher][0]} the limit"
+        yield _compare_with_limit(check, name, check.estimate)
         if check.because != "point":
             yield words.explain_verdict(check)
         return
@@ -214,38 +171,24 @@ def _explain_decision(check: Check) -> Iterator[str]:
         return
     if check.interval is not None:
         far = check.interval.low if check.higher else check.interval.high
-        yield _format_line(f"90 % interval ({check.interval.method})", figures.format_interval(check.interval, check))
+        yield _format_line(f"90 % interval ({check.interval.method})", phrases.format_interval(check.interval, check))
         yield _compare_with_limit(check, "passes when all of it meets the limit", far)
     if check.fail_interval is not None and check.alpha is not None:
         near = check.fail_interval.high if check.higher else check.fail_interval.low
-        name = f"{figures.format_level(check.fail_interval)} interval, alpha = {check.alpha:.2g} of the family"
-        yield _format_line(name, figures.format_interval(check.fail_interval, check))
+        name = f"{phrases.format_level(check.fail_interval)} interval, alpha = {check.alpha:.2g} of the family"
+        yield _format_line(name, phrases.format_interval(check.fail_interval, check))
         yield _compare_with_limit(check, "fails when all of it is beyond the limit", near, beyond=True)
-    if check.because not in ("interval",):
+    if check.because != "interval":
         yield words.explain_verdict(check)
 
 
 def _compare_with_limit(check: Check, name: str, value: float | None, *, beyond: bool = False) -> str:
     """A comparison with the limit and its answer, as the decision makes it: rounding does not count."""
-    limit = check.limit or 0.0
-    share = value or 0.0
-    is_beyond = share < limit - TOLERANCE if check.higher else share > limit + TOLERANCE
-    allowed, outside = SYMBOLS[check.higher]
-    symbol = outside if beyond else allowed
-    comparison = f"{figures.format_with_unit(value, check)} {symbol} {figures.format_with_unit(check.limit, check)}"
+    limit, number = check.limit or 0.0, value or 0.0
+    is_beyond = number < limit - TOLERANCE if check.higher else number > limit + TOLERANCE
+    symbol = SYMBOLS[check.higher][beyond]
+    comparison = f"{phrases.format_with_unit(value, check)} {symbol} {phrases.format_with_unit(check.limit, check)}"
     return _format_line(name, f"{comparison}? {'yes' if is_beyond is beyond else 'no'}")
-
-
-def _explain_without_limit(check: Check) -> Iterator[str]:
-    if check.kind == "max_failed" and check.n:
-        share = 100 * (check.estimate or 0.0)
-        answer = "yes" if check.verdict == "pass" else "no"  # with examples, nothing but the share decides
-        yield _format_line("examples with failed calls", f"{check.failed} of {check.n} = {share:.1f} %")
-        yield _format_line(
-            "passes when within the allowed share", f"{share:.1f} % ≤ {100 * check.amount:g} %? {answer}"
-        )
-        return
-    yield f"{words.VERDICTS[check.verdict]}: {words.explain_verdict(check)}"
 
 
 def _format_line(name: str, value: str) -> str:

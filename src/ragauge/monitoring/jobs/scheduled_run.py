@@ -78,7 +78,7 @@ class ScheduledRun:
         """Asks the set, and what users reported, judges the answers, and holds them to the rules."""
         from ragauge.core.config.config_loader import read_config
         from ragauge.gating.rules import read_rules
-        from ragauge.gating.tables.gate_texts import format_summary
+        from ragauge.gating.tables.texts import format_summary
 
         schedule, file = self.schedule, read_config(self.schedule.rules or self.config)
         rules = read_rules(file) if file.checked().gate is not None else None
@@ -167,7 +167,7 @@ class ScheduledRun:
 
     def _check_index(self, ann_section: AnnSection) -> ScheduledOutcome:
         """Checks an index of vectors."""
-        from ragauge.gating.tables.gate_texts import format_summary
+        from ragauge.gating.tables.texts import format_summary
         from ragauge.studies.ann.verb import ann_check
 
         bound: dict[str, Any] = {"minimum": ann_section.min}

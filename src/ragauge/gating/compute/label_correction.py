@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ragauge.gating.sample import FailedPlacement, MeanDifference, MetricLevel
+from ragauge.gating.compute.sample import FailedPlacement, MeanDifference, MetricLevel
 from ragauge.scores.estimation import ScoreSample, correct_mean
 from ragauge.stats.ppi_mean import LabelCorrectedMean
 from ragauge.stats.weighted import Interval
@@ -46,15 +46,8 @@ class LabeledSample:
         """Examples, or pairs in both runs, that people labelled."""
         return count_labels(self._get_labels())
 
-    @property
-    def size(self) -> int:
-        """The same: what the judge failed on is no label."""
-        return self.scored
-
-    @property
-    def n_applicable(self) -> int:
-        """The same: labels decide, and examples without one are none."""
-        return self.scored
+    size = scored  # the same: what the judge failed on is no label
+    n_applicable = scored  # the same: labels decide, and examples without one are none
 
     @property
     def estimate(self) -> float | None:

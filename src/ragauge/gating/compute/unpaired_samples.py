@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from math import hypot
 from typing import TYPE_CHECKING
 
-from ragauge.gating.extremes import is_finite
-from ragauge.gating.sample import FailedPlacement, MetricLevel
-from ragauge.scores.estimation import (
-    ScoreSample,
-    compute_difference_interval,
-    compute_judged_difference,
-    run_difference_test,
-)
+from ragauge.gating.compute.sample import FailedPlacement, MeanDifference, MetricLevel, SampleDifference, is_finite
+from ragauge.scores.estimation import ScoreSample, compute_difference_interval, run_difference_test
 from ragauge.stats.judge_error import JudgeMeanError
 from ragauge.stats.weighted import Alternative, Interval
 
@@ -24,7 +18,7 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-    from ragauge.gating.rules import Slices
+    from ragauge.gating.compute.slices import Slices
     from ragauge.metrics.base import Metric
     from ragauge.scores.arrays import Columns
 
@@ -37,7 +31,7 @@ class UnpairedRuns:
 
     #: metric -> scores of the run and of its baseline, one entry an example; None where one has none.
     columns: Callable[[Metric], tuple[Columns, Columns] | None]
-    slices: Slices  #: of the examples of both, the run's first (`rules.combine_slices`).
+    slices: Slices  #: of the examples of both, the run's first (`slices.combine_slices`).
     n: int  #: examples of the run.
 
     def make_sampler(self, metric: Metric, error: JudgeMeanError | None) -> Callable[[Mask], UnpairedDifference] | None:
@@ -49,19 +43,15 @@ class UnpairedRuns:
 
         def build_sample(mask: Mask) -> UnpairedDifference:
             """The two samples of one scope."""
-            own_columns, baseline_columns = (
-                new.take(mask[new.query].nonzero()[0]),
-                base.take(mask[self.n + base.query].nonzero()[0]),
-            )
-            return UnpairedDifference(
-                MetricLevel.of(metric, own_columns), MetricLevel.of(metric, baseline_columns), error
-            )
+            own = MetricLevel.of(metric, new.take(mask[new.query].nonzero()[0]))
+            of_base = MetricLevel.of(metric, base.take(mask[self.n + base.query].nonzero()[0]))
+            return UnpairedDifference(own, of_base, error=error)
 
         return build_sample
 
 
 @dataclass(frozen=True, eq=False)
-class UnpairedDifference:
+class UnpairedDifference(SampleDifference):
     """The difference of the means of two independent samples, new − base.
 
     Nothing matches one example to another, so the spread between examples counts in full, on both sides.
@@ -69,8 +59,6 @@ class UnpairedDifference:
 
     new: MetricLevel  #: this run's mean.
     base: MetricLevel  #: the baseline's.
-    error: JudgeMeanError | None = None  #: how far the judge errs; None = nobody judged, or not known.
-    _intervals: dict[tuple[float, FailedPlacement], Interval | None] = field(default_factory=dict)
 
     @property
     def scored(self) -> int:
@@ -98,11 +86,6 @@ class UnpairedDifference:
         new, base = self.new.estimate, self.base.estimate
         return None if new is None or base is None else (new, base)
 
-    @property
-    def estimate(self) -> float | None:
-        """Difference of the means."""
-        return None if self.means is None else self.means[0] - self.means[1]
-
     def reach(self) -> tuple[float, float]:
         """The least and greatest difference."""
         (low, high), (base_low, base_high) = self.new.reach(), self.base.reach()
@@ -111,26 +94,6 @@ class UnpairedDifference:
     def compute_base_reach(self) -> tuple[float, float]:
         """The least and greatest mean of the baseline."""
         return self.base.reach()
-
-    def interval(self, level: float, where: FailedPlacement = "out") -> Interval | None:
-        """By `sampled`, with what the judge sees between two systems where there is nothing to see.
-
-        Of a share of the baseline's mean as a limit: that mean is a sample's too, and is taken as it is. That errs on
-        the wide side: x − (1 − r)·b varies less than x − b.
-        """
-        sampled = self.sampled(level, where)
-        if sampled is None or self.error is None:
-            return sampled
-        middle = self.estimate if where == "out" else None
-        middle = (sampled.low + sampled.high) / 2 if middle is None else min(sampled.high, max(sampled.low, middle))
-        return compute_judged_difference(sampled, middle, self.error, 1.0, seen=True)
-
-    def sampled(self, level: float, where: FailedPlacement = "out") -> Interval | None:
-        """By `estimation.compute_difference_interval`."""
-        key = (level, where)
-        if key not in self._intervals:
-            self._intervals[key] = self._compute_sampling_interval(level, where)
-        return self._intervals[key]
 
     def _compute_sampling_interval(self, level: float, where: FailedPlacement) -> Interval | None:
         other: FailedPlacement = "high" if where == "low" else "low" if where == "high" else "out"
@@ -153,3 +116,6 @@ class UnpairedDifference:
         )
         tested = run_difference_test(own_sample, baseline_sample, paired=False, alternative=alternative)
         return tested is not None and tested.p_value <= alpha
+
+
+AnySample = MeanDifference | UnpairedDifference | MetricLevel  # what a check decides on

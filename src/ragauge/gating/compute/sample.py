@@ -8,17 +8,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from math import inf
-from typing import TYPE_CHECKING, Literal, Protocol
+from math import inf, isfinite, sqrt
+from typing import TYPE_CHECKING, Literal, TypeVar
 
-from ragauge.gating.extremes import (
-    compute_min_width,
-    compute_min_width_of_shares,
-    compute_reach,
-    concatenate,
-    concatenate_both,
-    is_finite,
-)
 from ragauge.scores.estimation import (
     ScoreSample,
     compute_difference_interval,
@@ -29,9 +21,11 @@ from ragauge.scores.estimation import (
     compute_quantiles,
     run_difference_test,
 )
+from ragauge.stats.distributions import normal_quantile
 from ragauge.stats.intervals import compute_quantile_reach
 from ragauge.stats.judge_error import JudgeMeanError
-from ragauge.stats.weighted import Alternative, Interval, is_binary
+from ragauge.stats.skew_corrected_t import compute_least_reach
+from ragauge.stats.weighted import Alternative, Interval, estimate_mean, is_binary
 
 if TYPE_CHECKING:
     import numpy as np
@@ -44,62 +38,65 @@ if TYPE_CHECKING:
     Floats = npt.NDArray[np.float64]
     Codes = npt.NDArray[np.int64]
 
+Entry = TypeVar("Entry", bound="np.generic")
 FailedPlacement = Literal["out", "low", "high"]  # where failed scores are put
 FAILED_PLACEMENTS: tuple[FailedPlacement, ...] = ("out", "low", "high")
 MIN_FLIP_P = 1e-3  # p-value from which sign flips, of which there are 10,000, always suffice
 QUANTILES = {"p50": 0.5, "p95": 0.95, "p99": 0.99}
 
 
-class Sample(Protocol):
-    """What a check decides on."""
+@dataclass(frozen=True, eq=False, kw_only=True)
+class SampleDifference:
+    """What is alike of a difference over pairs and of one between two samples."""
+
+    error: JudgeMeanError | None = None  #: how far the judge errs; None = nobody judged, or not known.
+    _intervals: dict[tuple[float, FailedPlacement], Interval | None] = field(default_factory=dict)
 
     @property
-    def error(self) -> JudgeMeanError | None:
-        """How far the judge errs; None where nobody judged, or it is not known."""
+    def means(self) -> tuple[float, float] | None:
+        """Of the new run and of the baseline; None where one has no value."""
+        raise NotImplementedError
 
     @property
-    def scored(self) -> int:
-        """Examples (of differences: pairs) with a value."""
-
-    @property
-    def failed(self) -> int:
-        """Examples that would have one had nothing failed."""
-
-    @property
-    def size(self) -> int:
-        """Examples that have a value, or would have one had nothing failed; of two samples those of the smaller."""
-
-    @property
-    def n_applicable(self) -> int:
-        """Examples that the metric applies to; a failure never changes this number."""
+    def changed(self) -> float:
+        """Share of the examples whose score may have changed."""
+        return 1.0
 
     @property
     def estimate(self) -> float | None:
-        """Over what is scored; None where nothing is."""
-
-    def reach(self) -> tuple[float, float]:
-        """The least and greatest estimate that the failed scores allow; infinite where nothing bounds it."""
+        """Difference of the means."""
+        return None if self.means is None else self.means[0] - self.means[1]
 
     def interval(self, level: float, where: FailedPlacement = "out") -> Interval | None:
-        """The two-sided interval of the estimate, including judge error where that is known."""
+        """By `sampled`, with what the judge sees between two systems where there is nothing to see.
+
+        The limits of a drop are in points as this judge sees them: what it does not see of a true one is no part. A
+        baseline's mean of which the limit is a share is taken as it is, though it is a sample's too where the runs are
+        two samples. That errs on the wide side: x − (1 − r)·b varies less than x − b.
+        """
+        sampled = self.sampled(level, where)
+        if sampled is None or self.error is None:
+            return sampled
+        middle = self.estimate if where == "out" else None
+        middle = (sampled.low + sampled.high) / 2 if middle is None else min(sampled.high, max(sampled.low, middle))
+        return compute_judged_difference(sampled, middle, self.error, self.changed, seen=True)
 
     def sampled(self, level: float, where: FailedPlacement = "out") -> Interval | None:
-        """The two-sided interval by sampling alone."""
+        """By `estimation.compute_difference_interval`, kept."""
+        key = (level, where)
+        if key not in self._intervals:
+            self._intervals[key] = self._compute_sampling_interval(level, where)
+        return self._intervals[key]
 
-    def compute_min_width(self, level: float) -> float:
-        """What the interval, had nothing failed, reaches at least to either side of the estimate; 0 is always true."""
-
-    def supported(self, alpha: float, *, worse_is_less: bool) -> bool:
-        """Whether a test that assumes less than the interval does also sees a change for the worse."""
+    def _compute_sampling_interval(self, level: float, where: FailedPlacement) -> Interval | None:
+        raise NotImplementedError
 
 
 @dataclass(frozen=True, eq=False)
-class MeanDifference:
+class MeanDifference(SampleDifference):
     """The mean difference new − base of one metric over pairs."""
 
     pairs: Pairs  #: of both runs.
-    error: JudgeMeanError | None = None  #: how far the judge errs; None = nobody judged, or not known.
-    _intervals: dict[tuple[float, FailedPlacement], Interval | None] = field(default_factory=dict)
 
     @property
     def scored(self) -> int:
@@ -127,11 +124,6 @@ class MeanDifference:
         return self.pairs.means() if len(self.pairs) else None
 
     @property
-    def estimate(self) -> float | None:
-        """Mean difference."""
-        return None if self.means is None else self.means[0] - self.means[1]
-
-    @property
     def is_unchanged(self) -> bool:
         """Every example has the same score in both runs, and none failed."""
         return not self.failed and bool(len(self.pairs)) and bool((self.pairs.new == self.pairs.base).all())
@@ -148,34 +140,21 @@ class MeanDifference:
         failed = self.pairs.failed
         return compute_reach(self.pairs.base, self.pairs.weight, *failed.base, failed.weight)
 
-    def interval(self, level: float, where: FailedPlacement = "out") -> Interval | None:
-        """By `sampled`, with what the judge sees between two systems where there is nothing to see.
-
-        The limits of a drop are in points as this judge sees them: what it does not see of a true one is no part.
-        """
-        sampled = self.sampled(level, where)
-        if sampled is None or self.error is None:
-            return sampled
-        d = self.pairs.new - self.pairs.base
-        changed = (int((d != 0).sum()) + self.failed) / max(1, d.size + self.failed)
-        middle = self.estimate if where == "out" else None
-        middle = (sampled.low + sampled.high) / 2 if middle is None else min(sampled.high, max(sampled.low, middle))
-        return compute_judged_difference(sampled, middle, self.error, changed, seen=True)
-
-    def sampled(self, level: float, where: FailedPlacement = "out") -> Interval | None:
-        """By `estimation.compute_difference_interval`."""
-        key = (level, where)
-        if key not in self._intervals:
-            self._intervals[key] = self._compute_sampling_interval(level, where)
-        return self._intervals[key]
+    @property
+    def changed(self) -> float:
+        """Share of the pairs that differ, and of the examples that would be pairs."""
+        differing = int((self.pairs.new != self.pairs.base).sum())
+        return (differing + self.failed) / max(1, self.size)
 
     def _compute_sampling_interval(self, level: float, where: FailedPlacement) -> Interval | None:
+        import numpy as np
+
         pairs, failed = self.pairs, self.pairs.failed
         new, base, weights, clusters = pairs.new, pairs.base, pairs.weight, pairs.cluster
         if where != "out":
             bounds = (failed.new[0], failed.base[1]) if where == "low" else (failed.new[1], failed.base[0])
-            new, base = concatenate(new, bounds[0]), concatenate(base, bounds[1])
-            weights, clusters = concatenate_both(weights, failed.weight), concatenate_both(clusters, failed.cluster)
+            new, base = np.concatenate([new, bounds[0]]), np.concatenate([base, bounds[1]])
+            weights, clusters = concatenate(weights, failed.weight), concatenate(clusters, failed.cluster)
             if not is_finite(new, base):
                 return None
         if not new.size:
@@ -320,14 +299,12 @@ class MetricLevel:
 
     def place_failed(self, where: FailedPlacement) -> tuple[Floats, Floats | None, Codes | None]:
         """Values, weights and clusters with the failed scores left out, all at their least, or at their greatest."""
+        import numpy as np
+
         if where == "out":
             return self.values, self.weight, self.cluster
-        values = concatenate(self.values, self.low if where == "low" else self.high)
-        return (
-            values,
-            concatenate_both(self.weight, self.failed_weight),
-            concatenate_both(self.cluster, self.failed_cluster),
-        )
+        values = np.concatenate([self.values, self.low if where == "low" else self.high])
+        return values, concatenate(self.weight, self.failed_weight), concatenate(self.cluster, self.failed_cluster)
 
     def sampled(self, level: float, where: FailedPlacement = "out") -> Interval | None:
         """By `estimation.compute_mean_interval`; of quantiles by `compute_quantile_interval`."""
@@ -351,3 +328,51 @@ class MetricLevel:
     def supported(self, alpha: float, *, worse_is_less: bool) -> bool:  # noqa: ARG002 - as a difference is asked
         """Nothing further is asked of a level."""
         return True
+
+
+def compute_reach(
+    scored: Floats, weight: Floats | None, low: Floats, high: Floats, failed_weight: Floats | None
+) -> tuple[float, float]:
+    """The least and greatest mean over all mixtures of failed scores at their ends or left out."""
+    from ragauge.scores.summarize import bound_mean
+
+    total = float(scored.sum() if weight is None else (weight * scored).sum())
+    size = float(scored.size if weight is None else weight.sum())
+    lowest = bound_mean(low, failed_weight, -inf, total, size)
+    highest = bound_mean(high, failed_weight, inf, total, size, sign=-1.0)
+    return (-inf if lowest is None else lowest), (inf if highest is None else highest)
+
+
+def compute_min_width(values: Floats, failed: int, level: float) -> float:
+    """What the interval of the mean of these and of `failed` more reaches at least to either side."""
+    spread = estimate_mean(values)
+    if spread is None:
+        return 0.0
+    kept_share = spread.units / (spread.units + failed) * sqrt((spread.units - 1) / spread.units)
+    return spread.error * kept_share * compute_least_reach(level, spread.units + failed)
+
+
+def compute_min_width_of_shares(d: Floats, failed: int, level: float) -> float:
+    """What Agresti and Min's interval reaches at least to either side of D/N, had nothing failed; N = n + failed.
+
+    z · sqrt((N·Q + N + 2) / (N + 2)³) − 2(|D| + failed) / (N(n + 2)),  Q = S − D²/n,  S = Σ dᵢ²,  D = Σ dᵢ
+
+    The half-width is z·sqrt(((S + 1)(N + 2) − D²) / (N + 2)³) of all N pairs, of which N·Q + N + 2 is the least; the
+    second term is how far its middle, D/(N + 2), may lie from D/N. Not above 0 where only few pairs are known: 0.
+    """
+    n, total = d.size, float(d.sum())
+    every, spread = n + failed, float((d * d).sum()) - total * total / n
+    half = normal_quantile(level) * sqrt((every * spread + every + 2) / (every + 2) ** 3)
+    return max(0.0, half - 2 * (abs(total) + failed) / (every * (n + 2)))
+
+
+def concatenate(entry: npt.NDArray[Entry] | None, other: npt.NDArray[Entry] | None) -> npt.NDArray[Entry] | None:
+    """Both, one after the other; None where one is."""
+    import numpy as np
+
+    return None if entry is None or other is None else np.concatenate([entry, other])
+
+
+def is_finite(*values: Floats) -> bool:
+    """Whether no value is infinite."""
+    return all(isfinite(float(abs(x).max())) if x.size else True for x in values)

@@ -1,16 +1,19 @@
 """The decision of one check, whatever the failed scores might have been.
 
+Many checks at once: at most 5 % that even one of them fails when nothing got worse.
+
 What a number of examples can decide: so many that a change which leaves the mean alone passes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 
+from ragauge.gating.compute.sample import FAILED_PLACEMENTS, QUANTILES, FailedPlacement, MeanDifference
+from ragauge.gating.compute.unpaired_samples import AnySample
 from ragauge.gating.result import FAIL, PASS, UNKNOWN, Because, Verdict
-from ragauge.gating.sample import FAILED_PLACEMENTS, FailedPlacement, MeanDifference, Sample
 from ragauge.scores.estimation import ScoreSample, compute_difference_interval, compute_quantile_interval
 from ragauge.stats.weighted import Interval
 
@@ -27,7 +30,7 @@ class CheckCell:
     their least and all at their greatest, and for the extreme estimates that any mixture of these allows.
     """
 
-    sample: Sample  #: the estimate and its intervals.
+    sample: AnySample  #: the estimate and its intervals.
     limit: float  #: what the estimate is held against.
     above: bool  #: the estimate must not lie below the limit; otherwise not above it.
     min_n: int  #: fewest examples to decide on.
@@ -138,12 +141,67 @@ class CheckCell:
         return value < limit - TOLERANCE if self.above else value > limit + TOLERANCE
 
 
+def split_alpha(segment: Sequence[bool]) -> list[float]:
+    """The share of the family's 5 % that each check gets: half for the whole run, half for the segments.
+
+    So that looking into many segments costs the checks on the whole run only half of their level.
+
+    Args:
+        segment: whether each check is one in a segment.
+
+    Returns:
+        Shares that sum to 1.
+
+    >>> split_alpha([False, True, True])
+    [0.5, 0.25, 0.25]
+    """
+    segments = sum(segment)
+    n_whole = len(segment) - segments
+    halves = 0.5 if n_whole and segments else 1.0
+    return [halves / (segments if in_segment else n_whole) for in_segment in segment]
+
+
+def step_down(
+    weights: Sequence[float], fails: Callable[[int, float], bool], alpha: float = ALPHA
+) -> tuple[frozenset[int], list[float]]:
+    """Holm's procedure with weights, by repeating Bonferroni over what has not failed.
+
+    check i fails when it does at the level  alpha · wᵢ / Σ wⱼ over the checks j that have not failed yet
+
+    With equal weights it is Holm's: the smallest p-value is held against alpha/m, the next against alpha/(m−1).
+
+    Args:
+        weights: of the checks, above 0.
+        fails: (number of a check, one-sided level) -> whether it fails.
+        alpha: greatest chance of even one false failure, however the checks depend on each other.
+
+    Returns:
+        The checks that fail, and the level at which each was looked at last.
+
+    Source: Holm (1979), Scandinavian Journal of Statistics 6, 65.
+
+    >>> p_values = [0.01, 0.04, 0.02]
+    >>> step_down([1, 1, 1], lambda i, level: p_values[i] <= level)[0] == {0, 2, 1}
+    True
+    """
+    levels = [0.0] * len(weights)
+    failed: set[int] = set()
+    while remaining := [i for i in range(len(weights)) if i not in failed]:
+        total = sum(weights[i] for i in remaining)
+        for i in remaining:
+            levels[i] = alpha * weights[i] / total
+        newly_failed = {i for i in remaining if fails(i, levels[i])}
+        if not newly_failed:
+            break
+        failed |= newly_failed
+    return frozenset(failed), levels
+
+
 CHANGED_SHARE = 0.1  # share of the examples whose score a usual change turns over, half of them for the better
 USUAL_DROP_POINTS = 3  # points of a drop, where there are examples enough for it
 MIN_EXAMPLES = 10  # examples; below, the least that is decided of these
 DROPS = (0.01, 0.02, 0.03, 0.04, 0.05, 0.06, 0.08, 0.1, 0.12, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5)
 SIZES = (10, 20, 30, 50, 75, 100, 150, 200, 300, 400, 500, 750, 1_000, 1_500, 2_000, 3_000, 5_000, 10_000)
-QUANTILES = {"p50": 0.5, "p95": 0.95, "p99": 0.99}
 
 
 @cache
