@@ -18,7 +18,8 @@ from tests.monitoring.test_giving_back import collector
 from tests.monitoring.test_watcher import DAYS, configured
 
 from ragauge.monitoring.alerts.alert_worker import advance_monitors
-from ragauge.monitoring.alerts.notifications import EVENT, build_deliveries, find_severity, send_deliveries
+from ragauge.monitoring.alerts.notifications import EVENT, build_deliveries, find_severity
+from ragauge.monitoring.outbox import send_due
 from ragauge.monitoring.series.alert_details import build_plain_account
 from ragauge.monitoring.series.fault_attribution import Blame
 from ragauge.monitoring.series.no_data_detection import build_no_data_alert
@@ -51,10 +52,10 @@ def test_an_alert_is_a_log_record_until_it_arrives(store: Store, monkeypatch: py
         one_series = replace(watched, metrics=tuple(replace(one, segments=()) for one in watched.metrics))
         stored(store, DAYS[:160])
         (raised,) = advance_monitors(store, monitor, one_series, 0.0)
-        assert [send_deliveries(store, monitor, at) for at in (0.0, 29.0, 30.0, 90.0, 1e9)] == [0, 0, 0, 1, 0]
+        assert [send_due(store, monitor, at) for at in (0.0, 29.0, 30.0, 90.0, 1e9)] == [0, 0, 0, 1, 0]
         stored(store, DAYS[160:])
         (ended,) = advance_monitors(store, monitor, one_series, 1e9)
-        assert send_deliveries(store, monitor, 1e9) == 1
+        assert send_due(store, monitor, 1e9) == 1
     assert (ended.alert_id, len(seen)) == (raised.alert_id, 4)
     assert {path for _, _, path in seen} == {"/v1/logs"}
     assert len({(headers["Idempotency-Key"], body) for headers, body, _ in seen[:3]}) == 1
@@ -94,8 +95,8 @@ def test_segments_and_words(store: Store) -> None:
         stored(store, DAYS[:160])
         advance_monitors(store, told, watched, 0.0)
         kept = store.monitors.list_due(0.0)
-        assert send_deliveries(store, told, 0.0) == len(kept) == 3
-        assert send_deliveries(store, monitor, 1e9) == 0  # another receiver is another target
+        assert send_due(store, told, 0.0) == len(kept) == 3
+        assert send_due(store, monitor, 1e9) == 0  # another receiver is another target
     found = [record(body)[1] for _, body, _ in seen]
     assert {one.get(f"{EVENT}.segment.tenant") for one in found} == {None, "acme", "bolt"}
     assert not any(f"{EVENT}.component" in one for one in found)  # nobody can tell
@@ -116,8 +117,8 @@ def test_severity_component_and_the_last_word(store: Store) -> None:
         store.monitors.save_alerts([quiet])
         told = replace(build_plain_account(quiet), blame=Blame("retrieval", "its failures grew most"))
         store.monitors.add_deliveries(build_deliveries(store, monitor, told, 0.0))
-        assert send_deliveries(store, monitor, 0.0) == 0
-        assert send_deliveries(store, monitor, 1e9) == 0
+        assert send_due(store, monitor, 0.0) == 0
+        assert send_due(store, monitor, 1e9) == 0
     ((_, body, _),) = seen
     found, said = record(body)
     assert (found.severity_number, found.body.string_value) == (13, quiet.said)
@@ -134,7 +135,7 @@ def test_alerts_are_not_taken_in(store: Store, sender: Callable[..., TestClient]
         monitor, watched = configured({"otlp": address})
         stored(store, DAYS[:160])
         advance_monitors(store, monitor, watched, 0.0)
-        send_deliveries(store, monitor, 0.0)
+        send_due(store, monitor, 0.0)
     headers = {"content-type": "application/x-protobuf", "content-encoding": "gzip"}
     answer = sender().post("/v1/logs", content=seen[0][1], headers=headers)
     assert answer.status_code == 200

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -19,6 +18,8 @@ from ragauge.monitoring.alerts.alert_worker import advance_monitors
 from ragauge.monitoring.alerts.verb import resolve_alert
 from ragauge.monitoring.canary.compute import CANARY, N_FIRST_DAYS, compare_canary_day
 from ragauge.monitoring.canary.runner import JudgeCanary
+from ragauge.monitoring.service import read_config_stages
+from ragauge.monitoring.worker import Turn
 from ragauge.store.inbox import DAY_S
 from ragauge.store.scores import Column
 from ragauge.store.store_access import Store
@@ -34,7 +35,7 @@ class Canary(JudgeCanary):
     def __init__(self, judge: Callable[[int, int], float]) -> None:
         monitor = read_config({"monitor": {"metrics": ["faithfulness"]}}).checked().monitor
         assert monitor is not None
-        super().__init__(monitor, lambda: self.now)
+        super().__init__(monitor)
         self.says = judge
 
     def _judge_frozen(self, store: Store, run: Run, repeat: int) -> None:
@@ -46,7 +47,7 @@ class Canary(JudgeCanary):
     def on(self, store: Store, day: int) -> int:
         """How many alerts were raised or ended on a day."""
         self.day, self.now = day, FIRST.timestamp() + (20 + day) * DAY_S + 2 * 3600
-        return self.run_once(store, threading.Event())
+        return self.run_once(Turn(store, lambda: self.now))
 
 
 def test_a_judge_that_changed_pauses_its_monitors(store: Store) -> None:
@@ -148,9 +149,9 @@ def test_the_judge_is_asked_anew(store: Store) -> None:
     monitor = read_config({"monitor": {"metrics": ["faithfulness"], "canary": 5}}).checked().monitor
     assert monitor is not None
     now = [FIRST.timestamp() + 20 * DAY_S + 7200]
-    canary = JudgeCanary(monitor, lambda: now[0])
+    canary = JudgeCanary(monitor)
     for _ in range(2):
-        canary.run_once(store, threading.Event())
+        canary.run_once(Turn(store, lambda: now[0]))
         now[0] += DAY_S
     (run,) = [run for run in store.runs.list() if run.name == CANARY]
     (judge_id,) = store.scores.judges(run.run_id)
@@ -165,4 +166,4 @@ def test_only_a_model_is_looked_at(judge: str, there: bool, tmp_path_factory: py
     """The local judge cannot change by itself."""
     path = tmp_path_factory.mktemp("config") / "ragauge.yaml"
     path.write_text(f"monitor: {{judge: {judge}}}\n")
-    assert (JudgeCanary.of(path) is not None) == there
+    assert [stage.lane for stage in read_config_stages(path)].count("alerts") == there

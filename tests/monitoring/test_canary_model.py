@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 import re
-import threading
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import pytest
@@ -26,8 +26,10 @@ from ragauge.monitoring.intake import body_parser
 from ragauge.monitoring.policy import Policy
 from ragauge.monitoring.series.monitor_specs import MonitorSpecs, read_monitor_specs
 from ragauge.monitoring.series.monitor_tracker import Alert
+from ragauge.monitoring.service import JUDGE_TRUST_S
 from ragauge.monitoring.traffic.trace_assembly import settle_traces
 from ragauge.monitoring.traffic.traffic_scorer import TrafficScorer
+from ragauge.monitoring.worker import Turn
 from ragauge.store.inbox import DAY_S, Batch
 from ragauge.store.store_access import Store
 
@@ -79,7 +81,7 @@ class Judged:
         assert monitor is not None
         self.monitor: MonitorSection = monitor
         self.watches: MonitorSpecs = read_monitor_specs(file)[0]
-        self.looks = JudgeCanary(monitor, lambda: self.now)
+        self.looks = JudgeCanary(monitor)
         self.policy = Policy(judge=self.judge, metrics=self.metrics)
         self.scorer = TrafficScorer(self.store, self.policy, print)
 
@@ -93,7 +95,7 @@ class Judged:
         """
         self.now = FIRST.timestamp() + day * DAY_S + 2 * 3600
         before = len(self.server.requests)
-        self.looks.run_once(self.store, threading.Event())
+        self.looks.run_once(Turn(self.store, lambda: self.now))
         self.asked.append(len(self.server.requests) - before)
         if swap:
             self.model.swapped, self.now = True, self.now + 10 * 3600
@@ -106,7 +108,8 @@ class Judged:
 
     def watched(self) -> tuple[Alert, ...]:
         """What the monitors raise, as the server has them look."""
-        return advance_monitors(self.store, self.monitor, self.watches, self.now, self.looks)
+        check_judge = partial(self.looks.run_once, Turn(self.store, lambda: self.now), JUDGE_TRUST_S)
+        return advance_monitors(self.store, self.monitor, self.watches, self.now, check_judge)
 
 
 def request(name: str, n: int, how: str, wrong: bool = False) -> bytes:

@@ -18,8 +18,9 @@ from ragauge.dashboard.app import create_app
 from ragauge.dashboard.security import Access
 from ragauge.dashboard.site import Site
 from ragauge.engine.label_questions import build_key
-from ragauge.monitoring.alerts.alert_worker import AlertWorker
+from ragauge.monitoring.alerts.alert_worker import advance_monitors
 from ragauge.monitoring.alerts.verb import find_alert, list_alerts, list_monitors
+from ragauge.monitoring.replay.verb import require_monitor
 from ragauge.store.labels import LabelDraw
 from ragauge.store.store_access import Store, open_store
 
@@ -34,9 +35,7 @@ def labeled_store(folder: Path, labels: int) -> str:
     config.write_text(CONFIG)
     with open_store(url) as store:
         keep(store, traffic([0.9, 0.9, 0.5], rate=RATE), queries=lambda n: f"How long is {n}?")
-        watcher = AlertWorker.of(config)
-        assert watcher is not None
-        assert watcher.run_once(store, 0.0) == 1
+        assert len(advance_monitors(store, *require_monitor(str(config)), 0.0)) == 1
         label(store, f"shop{DAY}", labels)
     return url
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from datetime import datetime
 
 import pytest
@@ -14,6 +13,7 @@ from ragauge.monitoring.alerts.alert_coverage import format_headline
 from ragauge.monitoring.alerts.verb import find_alert
 from ragauge.monitoring.drift.drift_job import DriftJob
 from ragauge.monitoring.drift.verb import monitor_drift
+from ragauge.monitoring.worker import Turn
 from ragauge.store.inbox import DAY_S
 from ragauge.store.store_access import Store
 
@@ -37,12 +37,12 @@ class Server:
         section = monitor.checked().monitor
         assert section is not None
         self.store, self.now = store, 0.0
-        self._watcher = DriftJob(section, lambda: self.now)
+        self._watcher = DriftJob(section)
 
     def at(self, day: int, hours: float = 2) -> int:
         """How many alerts were raised or ended when it looked on a day, the first being 0."""
         self.now = FIRST.timestamp() + day * DAY_S + hours * 3600
-        return self._watcher.run_once(self.store, threading.Event())
+        return self._watcher.run_once(Turn(self.store, lambda: self.now))
 
 
 @pytest.fixture

@@ -19,15 +19,16 @@ from tests.monitoring.test_settling import LATER, chain, finder
 
 from ragauge.core.config.config_loader import read_config
 from ragauge.monitoring.http_post import post_body
+from ragauge.monitoring.outbox import send_due
 from ragauge.monitoring.policy import Policy
-from ragauge.monitoring.result_export import ResultExporter
+from ragauge.monitoring.result_export import queue_results
 from ragauge.monitoring.traffic.trace_assembly import settle_traces
 from ragauge.monitoring.traffic.traffic_scorer import TrafficScorer
 from ragauge.monitoring.traffic.verb import build_monitor_status
+from ragauge.monitoring.worker import Turn
 from ragauge.store.store_access import Store
 
 METRICS = ("faithfulness", "latency", "recall@5", "context_tokens")
-NEVER = threading.Event()
 
 
 class Collector(BaseHTTPRequestHandler):
@@ -74,10 +75,16 @@ def judged(sender: Callable[..., TestClient], store: Store) -> Store:
     return store
 
 
-def giver(now: list[float], **receiver: Any) -> ResultExporter:
-    monitor = read_config({"monitor": {"notify": [receiver]}}).checked().monitor
+def giver(now: list[float], **receiver: Any) -> Callable[[Store], int]:
+    """Makes batches of results and sends what is due; returns how many arrived."""
+    monitor = read_config({"monitor": {"notify": [receiver] if receiver else []}}).checked().monitor
     assert monitor is not None
-    return ResultExporter(monitor, lambda: now[0])
+
+    def give(store: Store) -> int:
+        queue_results(Turn(store, lambda: now[0]), monitor)
+        return send_due(store, monitor, now[0])
+
+    return give
 
 
 def events(body: bytes) -> dict[str, dict[str, Any]]:
@@ -101,13 +108,13 @@ def test_results_come_back_until_they_arrive(judged: Store, monkeypatch: pytest.
         monkeypatch.setenv("COLLECTOR", address)
         now = [1e9]
         one = giver(now, otlp="$COLLECTOR", headers={"authorization": "$TOKEN"})
-        assert one.run_once(judged, NEVER) == 0
+        assert one(judged) == 0
         assert judged.returns.counts().batches == 1
         assert "HTTP 503" in build_monitor_status(store=judged.url).to_markdown()
-        assert one.run_once(judged, NEVER) == 0
+        assert one(judged) == 0
         now[0] += 30
-        assert giver(now, otlp="$COLLECTOR", headers={"authorization": "$TOKEN"}).run_once(judged, NEVER) == 1
-        assert one.run_once(judged, NEVER) == 0
+        assert giver(now, otlp="$COLLECTOR", headers={"authorization": "$TOKEN"})(judged) == 1
+        assert one(judged) == 0
         (first, body, path), (second, again, _) = seen
     assert path == "/v1/logs"
     assert (first["Idempotency-Key"], body) == (second["Idempotency-Key"], again)
@@ -128,21 +135,21 @@ def test_two_servers_send_a_batch_once(judged: Store) -> None:
     now = [1e9]
     with collector(1) as (address, seen):
         one = giver(now, otlp=address)
-        assert one.run_once(judged, NEVER) == 0
+        assert one(judged) == 0
         now[0] += 30
         (batch,) = judged.returns.list_due(now[0], 1)
         assert judged.returns.take_delivery(batch, now[0] + 120)
         assert not judged.returns.take_delivery(batch, now[0] + 120)
-        assert one.run_once(judged, NEVER) == 0
+        assert one(judged) == 0
         assert len(seen) == 1
         now[0] += 120
-        assert one.run_once(judged, NEVER) == 1
+        assert one(judged) == 1
 
 
 def test_reasons_are_sent_where_they_are_asked_for(judged: Store) -> None:
     """With `text: true` the reason is in it."""
     with collector() as (address, seen):
-        assert giver([1e9], otlp=address, text=True).run_once(judged, NEVER) == 1
+        assert giver([1e9], otlp=address, text=True)(judged) == 1
     assert events(seen[0][1])["recall@5"]["gen_ai.evaluation.explanation"]
 
 
@@ -150,21 +157,21 @@ def test_what_a_receiver_does_not_take_is_said(judged: Store) -> None:
     """A receiver that leaves some out is not sent them again, and the status says how many."""
     with collector(rejections=2) as (address, seen):
         one = giver([1e9], otlp=address)
-        assert (one.run_once(judged, NEVER), one.run_once(judged, NEVER), len(seen)) == (1, 0, 1)
+        assert (one(judged), one(judged), len(seen)) == (0, 0, 1)
     assert "2 rejected" in build_monitor_status(store=judged.url).to_markdown()
 
 
 def test_without_a_receiver_nothing_is_kept(judged: Store) -> None:
     """Where nobody is given results, none waits."""
     assert judged.returns.counts().traces == 1
-    ResultExporter.of(None).run_once(judged, NEVER)
+    giver([1e9])(judged)
     assert judged.returns.counts() == type(judged.returns.counts())(0, 0, 0, "")
 
 
 def test_what_was_given_back_is_not_taken_in(judged: Store, sender: Callable[..., TestClient]) -> None:
     """Results that a collector hands on to the server that made them are left out: nothing is judged again for ever."""
     with collector() as (address, seen):
-        giver([1e9], otlp=address).run_once(judged, NEVER)
+        giver([1e9], otlp=address)(judged)
     client = sender()
     answer = client.post(
         "/v1/logs", content=seen[0][1], headers={"content-type": "application/x-protobuf", "content-encoding": "gzip"}

@@ -10,13 +10,14 @@ from typing import Any
 from tests.analysis.monitored import FIRST, stored, traffic
 from tests.monitoring.test_watcher import configured
 
-from ragauge.monitoring.alerts.alert_worker import AlertWorker, advance_monitors
+from ragauge.monitoring.alerts.alert_worker import advance_monitors
 from ragauge.monitoring.alerts.exposition import render_metrics
 from ragauge.monitoring.alerts.verb import list_monitors
 from ragauge.monitoring.intake.body_parser import parse_lines
 from ragauge.monitoring.policy import Policy
 from ragauge.monitoring.series.series import ALL
 from ragauge.monitoring.traffic.trace_assembly import settle_traces
+from ragauge.monitoring.worker import SteadyClock
 from ragauge.store.inbox import Batch
 from ragauge.store.store_access import Store
 
@@ -57,12 +58,13 @@ def test_a_clock_that_steps_is_no_silence(store: Store) -> None:
     stored(store, DAYS[:120])
     monitor, watched = configured()
     ran, steps = [0.0], [0.0]
-    watcher = AlertWorker(monitor, watched, elapsed=lambda: ran[0])
+    steady_clock = SteadyClock(lambda: ran[0])
 
     def look(hours: float, step: float = 0.0) -> int:
         ran[0] += hours * HOUR
         steps[0] += step * HOUR
-        return watcher.run_once(store, LAST + ran[0] + steps[0])
+        now = LAST + ran[0] + steps[0]
+        return len(advance_monitors(store, monitor, watched, now, None, steady_clock.find_start(now)))
 
     assert [look(0), look(1), look(1, 24), look(5.9)] == [0, 0, 0, 0]
     assert [look(0, -2), look(5.9)] == [0, 0]

@@ -19,6 +19,7 @@ from ragauge.monitoring.jobs.scheduled_run import ScheduledOutcome, ScheduledRun
 from ragauge.monitoring.jobs.scheduler import IsAlive, Scheduler, run_in_process
 from ragauge.monitoring.traffic.tables import build_status_sections
 from ragauge.monitoring.traffic.verb import build_traffic_status
+from ragauge.monitoring.worker import Turn
 from ragauge.scores.results.monitoring import JobState
 from ragauge.store.jobs import LEASE_S
 from ragauge.store.store_access import Store, open_store
@@ -37,7 +38,7 @@ class Server:
         section = {**(monitor or {}), "schedules": [*before, {**NIGHTLY, **changed}]}
         read = read_config({"monitor": section}).checked().monitor
         assert read is not None
-        self._scheduler = Scheduler(read, "ragauge.yaml", lambda: self.now, self.do)
+        self._scheduler = Scheduler(read, "ragauge.yaml", self.do)
         self.outcome: ScheduledOutcome | None = ScheduledOutcome("pass", "r1", "fine")
         self.then: Callable[[], object] = lambda: None  # what happens while it does a run
 
@@ -51,7 +52,7 @@ class Server:
     def at(self, now: float, over: threading.Event | None = None) -> int:
         """How many runs it did when it looked at a time."""
         self.now = now
-        return self._scheduler.run_once(self.store, over or threading.Event())
+        return self._scheduler.run_once(Turn(self.store, lambda: self.now, over))
 
 
 def utc(text: str) -> float:

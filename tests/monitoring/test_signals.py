@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -15,11 +14,12 @@ from starlette.testclient import TestClient
 from tests.monitoring.conftest import attributes
 
 from ragauge.core.config.config_loader import read_config
-from ragauge.monitoring.alerts.gauge_alerts import GaugeWatcher
+from ragauge.monitoring.alerts.gauge_alerts import watch_gauges
 from ragauge.monitoring.alerts.verb import list_monitors
 from ragauge.monitoring.intake.redaction import Redaction
 from ragauge.monitoring.series.gauge_monitors import SignalPoint
 from ragauge.monitoring.series.monitor_specs import read_monitor_specs
+from ragauge.monitoring.worker import SteadyClock, Turn
 from ragauge.store.store_access import Store
 
 MONITOR: dict[str, Any] = {
@@ -59,9 +59,7 @@ def test_a_skew_that_lasts_is_one_alert(sender: Callable[..., TestClient], store
             [("shard_load", replace_point(one, now, load if one.source == "shard=4" else 1.0)) for one in kept]
         )
         for _ in range(2):
-            GaugeWatcher(monitor, read_monitor_specs(file)[0].signals, partial(float, now)).run_once(
-                store, threading.Event()
-            )
+            watch_gauges(Turn(store, partial(float, now)), monitor, read_monitor_specs(file)[0].signals)
         counts.append(len([one for one in store.monitors.list_alerts() if one.alert.ended_at is None]))
     assert counts == [0, 0, 0, 0, 1, 1, *[1] * 6, 0, 0]  # off from the second on, 30 minutes later an alert
     (told,) = store.monitors.list_alerts()
@@ -77,7 +75,7 @@ def test_an_alert_of_a_gauge_names_its_source(sender: Callable[..., TestClient],
     file = read_config({"monitor": {"monitors": [{"signal": "load", "min": 2}, {"signal": "ctr", "min": 0.5}]}})
     monitor = file.checked().monitor
     assert monitor is not None
-    assert GaugeWatcher(monitor, read_monitor_specs(file)[0].signals).run_once(store, threading.Event()) == 2
+    assert watch_gauges(Turn(store), monitor, read_monitor_specs(file)[0].signals) == 2
     assert {one.alert.said.partition("is violated: ")[2] for one in store.monitors.list_alerts()} == {
         "the value is 1 over 3 sources; the lowest is 1, from shard=1",
         "the value is 0.25",
@@ -91,16 +89,21 @@ def test_a_gauge_that_comes_no_more(sender: Callable[..., TestClient], store: St
     monitor = file.checked().monitor
     assert monitor is not None
     now = [store.inbox.list_signal_points("shard_load", 0.0)[0].at]
-    watcher = GaugeWatcher(monitor, read_monitor_specs(file)[0].signals, lambda: now[0], lambda: now[0])
+    steady_clock, specs = SteadyClock(lambda: now[0]), read_monitor_specs(file)[0].signals
+    steady_clock.find_start(now[0])
+
+    def watch() -> int:
+        return watch_gauges(Turn(store, lambda: now[0], steady_clock=steady_clock), monitor, specs)
+
     counts = []
     for hours in (1, 5.5, 6.5, 8):
         now[0] = store.inbox.list_signal_points("shard_load", 0.0)[0].at + 3600 * hours
-        counts.append(watcher.run_once(store, threading.Event()))
+        counts.append(watch())
     assert counts == [0, 0, 1, 0]
     store.inbox.add_signals(
         [("shard_load", replace_point(store.inbox.list_signal_points("shard_load", 0.0)[0], now[0], 1.0))]
     )
-    assert (watcher.run_once(store, threading.Event()), watcher.run_once(store, threading.Event())) == (1, 0)
+    assert (watch(), watch()) == (1, 0)
     (told,) = store.monitors.list_alerts()
     assert told.alert.said.startswith("no value of shard_load has arrived since")
 

@@ -22,15 +22,18 @@ from ragauge.core.config.config_loader import read_config
 from ragauge.core.config.monitor import MonitorSection
 from ragauge.core.messages import format_value
 from ragauge.engine.request_stream import iter_arrivals
-from ragauge.monitoring.alerts.alert_worker import AlertWorker, advance_monitors
-from ragauge.monitoring.alerts.notifications import build_alert_request, format_slack_text, send_deliveries
+from ragauge.monitoring.alerts.alert_worker import advance_monitors
+from ragauge.monitoring.alerts.notifications import build_alert_request, format_slack_text
 from ragauge.monitoring.alerts.verb import find_alert, list_monitors, resolve_alert
 from ragauge.monitoring.erasing import erase_traces
+from ragauge.monitoring.outbox import send_due
 from ragauge.monitoring.replay.compute import build_trackers
 from ragauge.monitoring.replay.verb import monitor_replay
 from ragauge.monitoring.series.monitor_specs import MonitorSpecs, read_monitor_specs
 from ragauge.monitoring.series.monitor_tracker import Alert
+from ragauge.monitoring.service import read_config_stages
 from ragauge.monitoring.traffic.verb import save_running_config
+from ragauge.monitoring.worker import Turn
 from ragauge.store.store_access import Store, open_store
 
 DAYS = traffic([0.9, 0.9, 0.5, 0.5, 0.95, 0.95, 0.95], rate=40)
@@ -144,12 +147,12 @@ def test_a_webhook_is_told_again_under_one_id(tmp_path: Path, monkeypatch: pytes
         )[0]
         stored(store, DAYS[:160])
         advance_monitors(store, monitor, one_series, 0.0)
-        assert send_deliveries(store, monitor, 0.0) == 0
-        assert send_deliveries(store, monitor, 29.0) == 0
+        assert send_due(store, monitor, 0.0) == 0
+        assert send_due(store, monitor, 29.0) == 0
         assert len(seen) == 1
-        assert send_deliveries(store, monitor, 30.0) == 0
-        assert send_deliveries(store, monitor, 90.0) == 1
-        assert send_deliveries(store, monitor, 1e9) == 0
+        assert send_due(store, monitor, 30.0) == 0
+        assert send_due(store, monitor, 90.0) == 1
+        assert send_due(store, monitor, 1e9) == 0
         assert len(seen) == 3
         assert len({key for key, _ in seen}) == 1
         assert "How long?" not in json.dumps(seen)
@@ -260,7 +263,7 @@ def test_a_mail_is_sent(tmp_path: Path) -> None:
         stored(store, DAYS[:160])
         advance_monitors(store, monitor, watched, 0.0)
         (first, *_) = store.monitors.list_due(0.0)
-        assert send_deliveries(store, monitor, 0.0) == 1  # the mailbox takes one
+        assert send_due(store, monitor, 0.0) == 1  # the mailbox takes one
         thread.join(10)
     mail = "".join(received)
     assert "Subject: faithfulness" in mail
@@ -354,17 +357,16 @@ def bare_alert(monitor: str, said: str) -> Alert:
     )
 
 
-def test_no_monitors_no_watcher(tmp_path: Path) -> None:
-    """A file without a monitor of a metric needs no watcher; one with has one."""
+def test_no_monitors_no_stage(tmp_path: Path) -> None:
+    """A file without a monitor of a metric has no stage of alerts; one with has one."""
     path = tmp_path / "ragauge.yaml"
     path.write_text("monitor:\n  judge: local\n")
-    assert AlertWorker.of(path) is None
+    assert "alerts" not in {stage.lane for stage in read_config_stages(path)}
     path.write_text("monitor:\n  monitors: [{metric: faithfulness, min: 0.8}]\n")
-    watcher = AlertWorker.of(path)
-    assert watcher is not None
+    (raise_alerts,) = [stage.work for stage in read_config_stages(path) if stage.lane == "alerts"]
     with store_at(tmp_path / "store.db") as store:
         stored(store, DAYS[:160])
-        assert watcher.run_once(store, 0.0) == 1
+        assert raise_alerts(Turn(store)) == 1
 
 
 def test_two_servers_tell_once(tmp_path: Path) -> None:

@@ -22,10 +22,11 @@ from tests.web.conftest import EVIL, SEEN
 from ragauge.dashboard.app import create_app
 from ragauge.dashboard.security import Access
 from ragauge.dashboard.site import Site
-from ragauge.monitoring.alerts.alert_worker import AlertWorker
+from ragauge.monitoring.alerts.alert_worker import advance_monitors
 from ragauge.monitoring.alerts.verb import list_alerts
 from ragauge.monitoring.intake.receiver import Receiver
 from ragauge.monitoring.policy import Policy
+from ragauge.monitoring.replay.verb import require_monitor
 from ragauge.monitoring.traffic.trace_assembly import settle_traces
 from ragauge.scores.request_stream import Arrival
 from ragauge.store.inbox import Batch, TracePart
@@ -66,9 +67,7 @@ def watched_store(folder: Path) -> str:
     url = f"sqlite:///{folder}/store.db"
     with open_store(url) as store:
         keep(store, came)
-        watcher = AlertWorker.of(folder / "ragauge.yaml")
-        assert watcher is not None
-        assert watcher.run_once(store, 0.0) == 3
+        assert len(advance_monitors(store, *require_monitor(str(folder / "ragauge.yaml")), 0.0)) == 3
         with_spans(store, came)
     return url
 
@@ -226,9 +225,7 @@ def test_a_scrape_holds_no_sample_twice(tmp_path: Path) -> None:
     more = "{metric: faithfulness, max_drop: 3%}, {metric: faithfulness, min: 0.8, decide: point}"
     path.write_text(CONFIG.replace("monitors: [", f"monitors: [{more}, {{signal: shard_load, max: 3}}, "))
     with open_store(url) as store:
-        looking = AlertWorker.of(path)
-        assert looking is not None
-        looking.run_once(store, 0.0)
+        advance_monitors(store, *require_monitor(str(path)), 0.0)
     with TestClient(create_app(Site(url, Access(), config=path)), base_url=SEEN) as client:
         samples = [one for family in families(client.get("/metrics").text) for one in family.samples]
         found, text = client.get("/monitor.json").json()["monitors"], client.get("/monitor").text

@@ -6,100 +6,50 @@ loses nothing, and a resend is the same under one id. No text of a user is in it
 
 from __future__ import annotations
 
-import threading
-import time
-from collections.abc import Callable, Iterator, Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
-from ragauge.core.config.config_loader import DEFAULT_FILE, read_config
-from ragauge.core.config.monitor import MonitorSection
 from ragauge.core.errors import UnknownName
 from ragauge.core.identity import hash_json
-from ragauge.monitoring.alerts.notifications import CLAIM_S, FIRST_RETRY_S, MAX_ATTEMPTS, MAX_RETRY_S, build_target_id
+from ragauge.monitoring.alerts.notifications import build_target_id
 from ragauge.monitoring.intake.otlp import OWN_PREFIX
-from ragauge.monitoring.otlp_log_client import LogRecords, add_attributes, send_records
+from ragauge.monitoring.otlp_log_client import LogRecords, add_attributes
 from ragauge.readers.traces.verdicts import RESULT_EVENT
 from ragauge.store.returns import ReturnBatch
 
 if TYPE_CHECKING:
+    from ragauge.core.config.monitor import MonitorSection
     from ragauge.core.score import Score
+    from ragauge.monitoring.worker import Turn
     from ragauge.store.ledger import LedgerLine
     from ragauge.store.store_access import Store
 
-BATCH_SIZE_TRACES, MAX_BATCHES = 100, 20  # traces of a batch; batches of one look
+BATCH_SIZE_TRACES = 100  # traces of a batch
 DROP_SIZE_TRACES = 5_000  # traces that are taken off the list at once where nobody is given their results
 
 
-class ResultExporter:
-    """What is given back, and to whom.
+def queue_results(turn: Turn, monitor: MonitorSection) -> int:
+    """Makes batches of what was judged, for every receiver of results; returns of how many traces.
 
     Args:
-        monitor: the section of the configuration.
-        clock: seconds since 1970.
+        turn: with the store and the moment.
+        monitor: the section of the configuration; without receivers the traces are taken off the list alone.
     """
-
-    def __init__(self, monitor: MonitorSection, clock: Callable[[], float] = time.time) -> None:
-        self._clock = clock
-        self._receivers = {
-            build_target_id(receiver): receiver for receiver in monitor.notify if receiver.otlp is not None
-        }
-
-    @classmethod
-    def of(cls, config: Path | None) -> Self:
-        """What a file asks for, ragauge.yaml where there is one; without it, nobody is given anything.
-
-        Raises:
-            ConfigError: there are mistakes in it; all of them are in the text.
-        """
-        if config is None and not Path(DEFAULT_FILE).is_file():
-            return cls(MonitorSection())
-        return cls(read_config(config or DEFAULT_FILE).checked().monitor or MonitorSection())
-
-    def run_once(self, store: Store, over: threading.Event) -> int:
-        """Makes batches of what was judged, and sends what is due; returns how many arrived."""
-        limit = BATCH_SIZE_TRACES if self._receivers else DROP_SIZE_TRACES
-        while not over.is_set() and self._build_batches(store, limit) == limit:
-            pass
-        arrived = 0
-        for batch in store.returns.list_due(self._clock(), MAX_BATCHES):
-            if over.is_set():
-                break
-            arrived += self._send_batch(store, batch)
-        return arrived
-
-    def _build_batches(self, store: Store, limit: int) -> int:
-        """Makes a batch for each receiver of at most so many traces, those that wait longest; returns of how many."""
-        waiting = store.returns.list_waiting(limit)
-        if not waiting:
-            return 0
-        now = self._clock()
-        batches = []
-        if self._receivers:
-            lines = store.ledger.load_lines(list(waiting))
-            results = [
-                result for trace_id in waiting if trace_id in lines for result in _list_results(store, lines[trace_id])
-            ]
-            for target, receiver in self._receivers.items() if results else ():
-                body = _build_request(results, now, text=receiver.text)
-                batch_id = hash_json([target, sorted(waiting.items())])[:32]
-                batches.append(ReturnBatch(batch_id, target, body, now))
-        store.returns.take_traces(waiting, batches)
-        return len(waiting)
-
-    def _send_batch(self, store: Store, batch: ReturnBatch) -> bool:
-        receiver, now = self._receivers.get(batch.target), self._clock()
-        if not store.returns.take_delivery(batch, now + CLAIM_S):
-            return False
-        if receiver is None:
-            store.returns.finish_batch(batch, "its receiver is no longer in the configuration")
-            return False
-        error, final = send_records(receiver, batch.body, batch.batch_id)
-        if error and not final and batch.attempts + 1 < MAX_ATTEMPTS:
-            store.returns.again(batch, error, now + min(MAX_RETRY_S, FIRST_RETRY_S * 2.0**batch.attempts))
-            return False
-        store.returns.finish_batch(batch, error)
-        return not error or final
+    receivers = {build_target_id(receiver): receiver for receiver in monitor.notify if receiver.otlp is not None}
+    limit = BATCH_SIZE_TRACES if receivers else DROP_SIZE_TRACES
+    store, waiting = turn.store, turn.store.returns.list_waiting(limit)
+    if not waiting:
+        return 0
+    batches = []
+    if receivers:
+        lines = store.ledger.load_lines(list(waiting))
+        known_ids = [trace_id for trace_id in waiting if trace_id in lines]
+        results = [result for trace_id in known_ids for result in _list_results(store, lines[trace_id])]
+        for target, receiver in receivers.items() if results else ():
+            body = _build_request(results, turn.now, text=receiver.text)
+            batches.append(ReturnBatch(hash_json([target, sorted(waiting.items())])[:32], target, body, turn.now))
+    store.returns.take_traces(waiting, batches)
+    return len(waiting)
 
 
 def _list_results(store: Store, line: LedgerLine) -> Iterator[tuple[str, str, Score]]:

@@ -1,30 +1,32 @@
-"""The dashboard and the intake of traces as one server, with its worker and its memory."""
+"""The dashboard and the intake of traces as one server, with the stages of its worker."""
 
 from __future__ import annotations
 
-import ctypes
 import gc
 import signal
 import sys
-import threading
-import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING
 
-from ragauge.core.errors import MissingExtra, RagaugeError, UsageError
+from ragauge.core.config.config_loader import DEFAULT_FILE
+from ragauge.core.config.monitor import MonitorSection
+from ragauge.core.errors import MissingExtra, UsageError
 from ragauge.dashboard.serve import build_site, listen_and_serve, require_extra
 from ragauge.engine.garbage import reduce_garbage_collection
 from ragauge.monitoring.alerts.alert_coverage import describe_projects
 from ragauge.monitoring.alerts.verb import list_monitors
+from ragauge.monitoring.erasing import delete_old_runs
 from ragauge.monitoring.options import MonitorServeOptions
 from ragauge.monitoring.policy import Policy, Sampler, describe_filtered, describe_judging
-from ragauge.monitoring.replay.verb import read_section
-from ragauge.monitoring.traffic.traffic_scorer import TrafficScorer
+from ragauge.monitoring.replay.verb import read_monitor, read_section
+from ragauge.monitoring.series.monitor_specs import MonitorSpecs
+from ragauge.monitoring.traffic.traffic_scorer import LabelDecisions, TrafficScorer
 from ragauge.monitoring.traffic.verb import save_running_config
+from ragauge.monitoring.worker import Stage, Turn, Worker
 from ragauge.store.store_access import Store, open_store
 from ragauge.verbs.options import ServeOptions
 
@@ -32,20 +34,12 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp
 
     from ragauge.dashboard.site import Site
-    from ragauge.monitoring.alerts.alert_worker import AlertWorker
-    from ragauge.monitoring.alerts.gauge_alerts import GaugeWatcher
     from ragauge.monitoring.intake.receiver import SenderAccess, TailedFile
-    from ragauge.monitoring.jobs.scheduler import DailyJob, Scheduler
-    from ragauge.monitoring.result_export import ResultExporter
 
-
-# seconds between two looks for traces, responses, …
-IDLE_S, SCORING_S, WATCHING_S, TIDYING_S, LOOKING_S = 0.5, 2.0, 5.0, 3600.0, 5.0
-SMALL_BATCH_TRACES = 50  # traces in one transaction while senders go first: they wait for its end
+# seconds until the next turn of a stage that had nothing to do
+READ_INTERVAL_S, SEND_INTERVAL_S, SCORE_INTERVAL_S, ALERT_INTERVAL_S, DELETE_INTERVAL_S = 0.5, 1.0, 2.0, 5.0, 3600.0
 SWITCH_INTERVAL_S = 5e-4  # seconds until a thread that computes lets others in: each answer takes several turns
-TAIL_INTERVAL_S = 0.5  # seconds between two looks at a file that grows
-RETRY_S = 5.0  # seconds until what failed is tried again
-SHUTDOWN_S = 5.0  # seconds that work which is under way has at the end
+JUDGE_TRUST_S = 3600.0  # seconds for which the judge is believed after it was checked
 
 
 class Service:
@@ -54,9 +48,8 @@ class Service:
     Args:
         store: open; it is closed at the end.
         policy: what is done with traces.
-        say: told what goes wrong.
-        watcher: the monitors; None = there are none.
-        timed: what is done at certain times.
+        warn: told what goes wrong.
+        stages: of the configuration.
         tail: files that are read as they grow.
     """
 
@@ -64,136 +57,138 @@ class Service:
         self,
         store: Store,
         policy: Policy,
-        say: Callable[[str], None],
-        watcher: AlertWorker | None = None,
-        timed: Sequence[Scheduler | DailyJob | GaugeWatcher | ResultExporter] = (),
+        warn: Callable[[str], None],
+        stages: Sequence[Stage] = (),
         tail: Sequence[Path] = (),
     ) -> None:
-        from ragauge.monitoring.intake.body_parser import BodyParser
-        from ragauge.monitoring.intake.intake import Intake, WorkerPauses
-        from ragauge.monitoring.intake.receiver import TailedFile
-        from ragauge.monitoring.traffic.traffic_scorer import LabelDecisions
+        from ragauge.monitoring.intake.intake import Intake
 
-        self._store, self._say, self._policy = store, say, policy
-        self._sampler, self._watcher = Sampler(store, policy), watcher
-        self._intake = Intake(store, self._policy.patience)
-        self._behind = set(tail) if policy.dated else set()  # files that were not read to their ends yet
-        self._over, self._switch = threading.Event(), sys.getswitchinterval()
+        self._store, self._policy = store, policy
+        self._intake = Intake(store, policy.patience)
+        self._switch = sys.getswitchinterval()
         self._settings = ExitStack()  # of the process, put back at the end
-        self._way = WorkerPauses(self._intake.answering, self._over.wait)
-        scorer = TrafficScorer(store, policy, say, between=WorkerPauses(self._intake.answering, self._over.wait).rest)
-        taking = BodyParser(policy.redaction, dated=policy.dated)
-        tails = [TailedFile(store, path, taking, policy.patience, say) for path in tail]
-        works: list[tuple[Callable[[], int], float]] = [
-            (self._settle_due, IDLE_S),
-            (scorer.score_free, SCORING_S),
-            (scorer.judge, SCORING_S),
-            (scorer.refresh_cards, SCORING_S),
-            (LabelDecisions(store, scorer.mark_stale).run_once, SCORING_S),
-            (self._advance_monitors, WATCHING_S),
-            (self._delete_expired, TIDYING_S),
-            *((partial(item.run_once, store, self._over), LOOKING_S) for item in timed),
-            *((partial(self._read_tail, item), TAIL_INTERVAL_S) for item in tails),
-        ]
-        self._workers = [
-            threading.Thread(target=self._run_worker, args=item, name="ragauge-monitor", daemon=True) for item in works
-        ]
+        self._worker = Worker(store, [*build_traffic_stages(store, policy, warn, tail), *stages], warn)
 
-    @classmethod
-    def of(
-        cls,
-        store: str,
-        policy: Policy,
-        say: Callable[[str], None],
-        watcher: AlertWorker | None = None,
-        timed: Sequence[Scheduler | DailyJob | GaugeWatcher | ResultExporter] = (),
-        tail: Sequence[Path] = (),
-    ) -> Self:
-        """The service on a store.
-
-        Raises:
-            MissingExtra: the extra `monitor` is not installed.
-        """
-        try:
-            import opentelemetry.proto  # noqa: F401 - named here where it is missing
-        except ImportError:
-            raise MissingExtra("Monitoring", "opentelemetry-proto", "monitor") from None
-        return cls(open_store(store), policy, say, watcher, timed, tail)
-
-    def beside(self, dashboard: ASGIApp, access: SenderAccess) -> ASGIApp:
+    def wrap(self, dashboard: ASGIApp, access: SenderAccess) -> ASGIApp:
         """The dashboard, with the addresses that exporters send to."""
         from ragauge.monitoring.intake.body_parser import BodyParser
         from ragauge.monitoring.intake.receiver import Receiver
 
-        taking = BodyParser(self._policy.redaction, self._policy.signals, dated=self._policy.dated)
-        return Receiver(dashboard, access, self._intake, taking)
+        parser = BodyParser(self._policy.redaction, self._policy.signals, dated=self._policy.dated)
+        return Receiver(dashboard, access, self._intake, parser)
 
     def start(self) -> None:
         """Begins to work."""
         gc.collect()
         self._settings.enter_context(reduce_garbage_collection())
-        self._switch = sys.getswitchinterval()
         sys.setswitchinterval(SWITCH_INTERVAL_S)
-        for worker in self._workers:
-            worker.start()
+        self._worker.start()
 
-    async def leave(self) -> None:
+    async def flush(self) -> None:
         """Writes what waits, when nothing more comes in."""
         await self._intake.close()
 
     def close(self) -> None:
-        """Ends the work and closes the store; what takes longer is left undone, and done after the next start."""
-        self._over.set()
+        """Ends the work and closes the store."""
         sys.setswitchinterval(self._switch)
         self._settings.close()
-        for worker in self._workers:
-            if worker.is_alive():
-                worker.join(SHUTDOWN_S)
+        self._worker.close()
         self._store.close()
 
-    def _read_tail(self, tail: TailedFile) -> int:
-        """Reads a file to its end: what comes after a kill may be older than what was taken before."""
+
+def build_traffic_stages(
+    store: Store, policy: Policy, warn: Callable[[str], None], tail: Sequence[Path] = ()
+) -> list[Stage]:
+    """What is done with every trace: read files, read traces, score, judge, delete what is old.
+
+    Args:
+        store: open.
+        policy: what is done with traces.
+        warn: told what goes wrong.
+        tail: files that are read as they grow.
+    """
+    from ragauge.monitoring.intake.body_parser import BodyParser
+    from ragauge.monitoring.intake.receiver import TailedFile
+    from ragauge.monitoring.traffic.trace_assembly import settle_traces
+
+    sampler, scorer = Sampler(store, policy), TrafficScorer(store, policy, warn)
+    decisions = LabelDecisions(store, scorer.mark_stale)
+    parser = BodyParser(policy.redaction, dated=policy.dated)
+    files_behind = set(tail) if policy.dated else set()  # files that were not read to their ends yet
+
+    def read_tail(file: TailedFile, _: Turn) -> int:
         try:
-            return tail.read()
-        finally:  # one that cannot be read holds up no other
-            self._behind.discard(tail.path)
+            return file.read()
+        finally:  # a file that cannot be read holds up no other
+            files_behind.discard(file.path)
 
-    def _settle_due(self) -> int:
-        if self._behind:
-            return 0
-        from ragauge.monitoring.traffic.trace_assembly import BATCH_SIZE_TRACES, settle_traces
+    def read_due(turn: Turn) -> int:
+        """Reads traces; what comes out of a file after a kill may be older than what was taken before."""
+        return 0 if files_behind else settle_traces(store, policy, turn.now, sampler=sampler)
 
-        n_done = limit = BATCH_SIZE_TRACES
-        while n_done == limit and not self._over.is_set():
-            began, limit = time.monotonic(), SMALL_BATCH_TRACES if self._way.is_pausing else BATCH_SIZE_TRACES
-            n_done = settle_traces(self._store, self._policy, time.time(), limit, self._sampler)
-            self._way.rest(time.monotonic() - began)
-        return n_done
+    def delete_expired(turn: Turn) -> int:
+        if policy.keep_runs is not None:
+            delete_old_runs(store, turn.now - policy.keep_runs)
+        return store.inbox.delete_old(turn.now - policy.keep_raw, turn.now - policy.keep_traces)
 
-    def _advance_monitors(self) -> int:
-        return self._watcher.run_once(self._store, time.time()) if self._watcher is not None else 0
+    files = [TailedFile(store, path, parser, policy.patience, warn) for path in tail]
+    return [
+        *(Stage(f"file-{n}", partial(read_tail, file), READ_INTERVAL_S) for n, file in enumerate(files)),
+        Stage("read", read_due, READ_INTERVAL_S),
+        Stage("score", lambda _: scorer.score_free(), SCORE_INTERVAL_S),
+        Stage("score", lambda _: decisions.run_once(), SCORE_INTERVAL_S),
+        Stage("score", lambda _: scorer.refresh_cards(), SCORE_INTERVAL_S),
+        Stage("score", delete_expired, DELETE_INTERVAL_S),
+        Stage("judge", lambda _: scorer.judge(), SCORE_INTERVAL_S),
+    ]
 
-    def _delete_expired(self) -> int:
-        now = time.time()
-        if self._policy.keep_runs is not None:
-            from ragauge.monitoring.erasing import delete_old_runs
 
-            delete_old_runs(self._store, now - self._policy.keep_runs)
-        return self._store.inbox.delete_old(now - self._policy.keep_raw, now - self._policy.keep_traces)
+def read_config_stages(config: Path | None) -> list[Stage]:
+    """What the section `monitor` of a file asks for: alerts, daily checks, schedules, and what is sent to receivers.
 
-    def _run_worker(self, work: Callable[[], int], idle: float) -> None:
-        """Does one kind of work until the end; what goes wrong is said once, and tried again."""
-        last_error = ""
-        while not self._over.is_set():
-            try:
-                work()
-                last_error, wait = "", idle
-            except Exception as error:  # whatever it is, the next round may do without it
-                error_text = str(error) if isinstance(error, RagaugeError) else f"{type(error).__name__}: {error}"
-                if error_text != last_error:
-                    self._say(f"traces are waiting: {error_text}")
-                last_error, wait = error_text, RETRY_S
-            self._over.wait(wait)
+    Args:
+        config: the file; None = ragauge.yaml where there is one.
+
+    Raises:
+        ConfigError: mistakes in it; all of them are in the text.
+    """
+    if config is None and not Path(DEFAULT_FILE).is_file():
+        return _build_config_stages(MonitorSection(), MonitorSpecs((), ()), "")
+    file = str(config or DEFAULT_FILE)
+    monitor, specs, _ = read_monitor(file)
+    return _build_config_stages(monitor or MonitorSection(), specs, file)
+
+
+def _build_config_stages(monitor: MonitorSection, specs: MonitorSpecs, file: str) -> list[Stage]:
+    from ragauge.monitoring.alerts.alert_worker import advance_monitors
+    from ragauge.monitoring.alerts.gauge_alerts import watch_gauges
+    from ragauge.monitoring.canary.runner import JudgeCanary
+    from ragauge.monitoring.drift.drift_job import DriftJob
+    from ragauge.monitoring.jobs.scheduler import Scheduler
+    from ragauge.monitoring.outbox import send_due
+    from ragauge.monitoring.result_export import queue_results
+
+    canary = JudgeCanary(monitor) if monitor.has_judge_canary else None
+
+    def raise_alerts(turn: Turn) -> int:
+        check_judge = None if canary is None else partial(canary.run_once, turn, JUDGE_TRUST_S)
+        return len(advance_monitors(turn.store, monitor, specs, turn.now, check_judge, turn.began))
+
+    stages = [
+        Stage("send", lambda turn: queue_results(turn, monitor), SEND_INTERVAL_S),
+        Stage("send", lambda turn: send_due(turn.store, monitor, turn.now), SEND_INTERVAL_S),
+    ]
+    if specs.metrics:
+        stages.append(Stage("alerts", raise_alerts, ALERT_INTERVAL_S))
+    if specs.signals:
+        stages.append(Stage("read", lambda turn: watch_gauges(turn, monitor, specs.signals), ALERT_INTERVAL_S))
+    if canary is not None:
+        stages.append(Stage("alerts", canary.run_once, ALERT_INTERVAL_S))
+    if monitor.drift:
+        stages.append(Stage("alerts", DriftJob(monitor).run_once, ALERT_INTERVAL_S))
+    if monitor.schedules:
+        stages.append(Stage("schedules", Scheduler(monitor, file).run_once, ALERT_INTERVAL_S))
+    return stages
 
 
 def serve_monitor(options: MonitorServeOptions, say: Callable[[str], None]) -> None:
@@ -210,21 +205,16 @@ def serve_monitor(options: MonitorServeOptions, say: Callable[[str], None]) -> N
         StoreError: the store cannot be opened.
     """
     require_extra("Monitoring", "monitor")
+    try:
+        import opentelemetry.proto  # noqa: F401 - named here where it is missing
+    except ImportError:
+        raise MissingExtra("Monitoring", "opentelemetry-proto", "monitor") from None
     from ragauge.dashboard.app import create_app
-    from ragauge.monitoring.alerts.alert_worker import AlertWorker
-    from ragauge.monitoring.alerts.gauge_alerts import GaugeWatcher
-    from ragauge.monitoring.canary.runner import JudgeCanary
-    from ragauge.monitoring.drift.drift_job import DriftJob
-    from ragauge.monitoring.jobs.scheduler import Scheduler
     from ragauge.monitoring.policy import read_policy
-    from ragauge.monitoring.result_export import ResultExporter
 
-    share_arenas()
     site = _build_site(options)
-    kinds = (Scheduler, DriftJob, JudgeCanary, GaugeWatcher, ResultExporter)
-    timed = [job for kind in kinds if (job := kind.of(options.config)) is not None]
     policy = replace(read_policy(options.config), dated=options.date_from == "span")
-    service = Service.of(site.store, policy, say, AlertWorker.of(options.config), timed, options.tail or ())
+    service = Service(open_store(site.store), policy, say, read_config_stages(options.config), options.tail or ())
 
     def announce(address: str) -> None:
         service.start()
@@ -234,7 +224,7 @@ def serve_monitor(options: MonitorServeOptions, say: Callable[[str], None]) -> N
 
     signal.signal(signal.SIGTERM, _interrupt)  # as Ctrl-C does, it ends the work and closes the store
     try:
-        listen_and_serve(service.beside(create_app(site), site.access), site, options.port, announce, service.leave)
+        listen_and_serve(service.wrap(create_app(site), site.access), site, options.port, announce, service.flush)
     finally:
         service.close()
 
@@ -266,30 +256,3 @@ def _list_first_lines(options: MonitorServeOptions, store: str, address: str) ->
 
 def _interrupt(*_: object) -> None:
     raise KeyboardInterrupt
-
-
-MAX_ARENAS, MAPPED_BLOCK_BYTES = (
-    2,
-    1 << 20,
-)  # at most; bytes from which on a block is mapped, and given back when it is freed
-M_ARENA_MAX, M_MMAP_THRESHOLD = -8, -3  # of malloc.h
-
-
-def share_arenas() -> bool:
-    """Lets the threads of this process take memory from few arenas; to be called before they begin.
-
-    glibc gives each thread an arena of its own, and what one has freed no other takes: after four days of traffic 66 of
-    190 MB in them were free and not given back, and 4 MB of 119 in two arenas.
-
-    Returns:
-        Whether that was set; other C libraries have nothing like it.
-    """
-    if sys.platform != "linux":
-        return False
-    setting = getattr(ctypes.CDLL(None), "mallopt", None)
-    if setting is None:
-        return False
-    results = [
-        setting(name, value) for name, value in ((M_ARENA_MAX, MAX_ARENAS), (M_MMAP_THRESHOLD, MAPPED_BLOCK_BYTES))
-    ]
-    return all(results)

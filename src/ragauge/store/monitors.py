@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from math import exp, fsum, inf
+from math import exp, fsum
 from typing import Any
 
 from sqlalchemy import delete, exists, or_, select, update
@@ -16,8 +16,8 @@ from ragauge.monitoring.series.label_correction import CorrectedDay
 from ragauge.monitoring.series.monitor_specs import Resolution
 from ragauge.monitoring.series.monitor_tracker import Alert, TrackerState
 from ragauge.monitoring.series.series import ALL, Segment, Series
-from ragauge.store.database import Database
 from ragauge.store.monitor_schema import alerts, deliveries, series, silences
+from ragauge.store.outbox import Outbox
 from ragauge.store.text_codec import pack_text, unpack_text
 from ragauge.store.traffic_schema import traces
 
@@ -56,11 +56,10 @@ class Delivery:
     error: str = ""  #: of the last one; "" = it arrived.
 
 
-class Monitors:
-    """Monitors, by what they watch."""
+class Monitors(Outbox[Delivery]):
+    """Monitors, by what they watch, their alerts, and the notifications that wait for receivers."""
 
-    def __init__(self, database: Database) -> None:
-        self._database = database
+    _messages = deliveries
 
     def state(self, monitor: str) -> TrackerState:
         """Where a monitor stands; at its beginning where it is new."""
@@ -198,39 +197,9 @@ class Monitors:
         with self._database.write() as connection:
             connection.execute(self._database.insert(deliveries).on_conflict_do_nothing(), rows)
 
-    def list_due(self, timestamp: float, limit: int = 100, ahead: float = inf) -> list[Delivery]:
-        """Deliveries whose next attempt is due, the longest waiting first.
-
-        Args:
-            timestamp: seconds since 1970.
-            limit: at most so many.
-            ahead: seconds that an attempt is waited for at most. One that is due later was put off before the clock was
-                put back, and is due now.
-        """
-        is_due = deliveries.c.due <= timestamp
-        if ahead < inf:
-            is_due = is_due | (deliveries.c.due > timestamp + ahead)
-        query = select(deliveries).where(is_due).order_by(deliveries.c.due).limit(limit)
-        with self._database.read() as connection:
-            rows = connection.execute(query).all()
-        return [_build_delivery(row) for row in rows]
-
-    def take_delivery(self, delivery: Delivery, until: float) -> bool:
-        """Takes the attempt that is due; False where another process did, and nobody else has it until a moment."""
-        conditions = (deliveries.c.delivery_id == delivery.delivery_id, deliveries.c.due == delivery.due)
-        with self._database.write() as connection:
-            return connection.execute(update(deliveries).where(*conditions).values(due=until)).rowcount == 1
-
-    def record_attempt(self, delivery: Delivery, error: str, due: float | None) -> None:
-        """Notes an attempt: its error ("" = it arrived), and when the next is due (None = none is)."""
-        statement = update(deliveries).where(deliveries.c.delivery_id == delivery.delivery_id)
-        with self._database.write() as connection:
-            connection.execute(statement.values(attempts=delivery.attempts + 1, error=error, due=due))
-
-
-def _build_delivery(row: Any) -> Delivery:
-    body = json.loads(unpack_text(row.body))
-    return Delivery(row.delivery_id, row.alert_id, row.target, body, row.due, row.attempts, row.error)
+    def _build_message(self, row: Any) -> Delivery:
+        body = json.loads(unpack_text(row.body))
+        return Delivery(row.delivery_id, row.alert_id, row.target, body, row.due, row.attempts, row.error)
 
 
 def _build_adapter(kind: Any) -> Any:

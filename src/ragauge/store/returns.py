@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from sqlalchemy import bindparam, delete, func, select, update
 
-from ragauge.store.database import Database
+from ragauge.store.outbox import Outbox
 from ragauge.store.traffic_schema import return_batches, returns
 
 MAX_FAILED_BATCHES = 1000  # batches that did not arrive whole, of which is known
@@ -35,11 +36,10 @@ class ReturnCounts:
     error: str
 
 
-class Returns:
-    """What is given back. A trace is listed by the ledger, in the transaction that says that it is judged."""
+class Returns(Outbox[ReturnBatch]):
+    """Results to export. The ledger lists a trace in the transaction that says that it is judged."""
 
-    def __init__(self, database: Database) -> None:
-        self._database = database
+    _messages = return_batches
 
     def list_waiting(self, limit: int) -> dict[str, float]:
         """Traces whose results wait, the longest first -> when they were judged."""
@@ -66,38 +66,23 @@ class Returns:
         with self._database.read() as connection:
             return [tuple(row) for row in connection.execute(select(return_batches.c.batch_id, return_batches.c.body))]
 
-    def list_due(self, timestamp: float, limit: int) -> list[ReturnBatch]:
-        """Batches whose next attempt is due, the longest waiting first."""
-        query = (
-            select(return_batches).where(return_batches.c.due <= timestamp).order_by(return_batches.c.due).limit(limit)
-        )
-        with self._database.read() as connection:
-            return [ReturnBatch(*row) for row in connection.execute(query)]
-
-    def take_delivery(self, batch: ReturnBatch, until: float) -> bool:
-        """Takes the attempt that is due; False where another process did, and nobody else has it until a moment."""
-        conditions = (return_batches.c.batch_id == batch.batch_id, return_batches.c.due == batch.due)
-        with self._database.write() as connection:
-            return connection.execute(update(return_batches).where(*conditions).values(due=until)).rowcount == 1
-
-    def again(self, batch: ReturnBatch, error: str, due: float) -> None:
-        """Notes an attempt that failed, and when the next is due."""
-        statement = update(return_batches).where(return_batches.c.batch_id == batch.batch_id)
-        with self._database.write() as connection:
-            connection.execute(statement.values(attempts=batch.attempts + 1, error=error, due=due))
-
-    def finish_batch(self, batch: ReturnBatch, error: str) -> None:
-        """Deletes a batch that arrived; of another what went wrong is kept, without its body."""
-        condition = return_batches.c.batch_id == batch.batch_id
+    def record_attempt(self, message: ReturnBatch, error: str, due: float | None) -> None:
+        """Stores the outcome of an attempt; a batch that arrived is deleted, one that is given up loses its body."""
+        if due is not None:
+            super().record_attempt(message, error, due)
+            return
         with self._database.write() as connection:
             if not error:
-                connection.execute(delete(return_batches).where(condition))
+                connection.execute(delete(return_batches).where(self._is(message)))
                 return
-            updates = {"attempts": batch.attempts + 1, "error": error, "due": None, "body": b""}
-            connection.execute(update(return_batches).where(condition).values(**updates))
+            updates = {"attempts": message.attempts + 1, "error": error, "due": None, "body": b""}
+            connection.execute(update(return_batches).where(self._is(message)).values(**updates))
             ended = select(return_batches.c.batch_id).where(return_batches.c.due.is_(None))
             expired = ended.order_by(return_batches.c.batch_id).offset(MAX_FAILED_BATCHES).limit(-1)
             connection.execute(delete(return_batches).where(return_batches.c.batch_id.in_(expired)))
+
+    def _build_message(self, row: Any) -> ReturnBatch:
+        return ReturnBatch(*row)
 
     def counts(self) -> ReturnCounts:
         """How it stands."""

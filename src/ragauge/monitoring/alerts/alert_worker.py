@@ -2,25 +2,19 @@
 
 from __future__ import annotations
 
-import threading
-import time
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING
 
-from ragauge.core.config.config_loader import DEFAULT_FILE, read_config
-from ragauge.core.errors import ConfigError, RagaugeError
+from ragauge.core.errors import RagaugeError
 from ragauge.engine.request_stream import iter_arrivals, list_traffic_projects
 from ragauge.metrics.catalogue import list_questions, parse_metric
-from ragauge.monitoring.alerts.notifications import build_deliveries, send_deliveries
+from ragauge.monitoring.alerts.notifications import build_deliveries, save_alerts
 from ragauge.monitoring.alerts.verb import load_account
-from ragauge.monitoring.canary.runner import JudgeCanary
 from ragauge.monitoring.replay.compute import build_trackers
 from ragauge.monitoring.series.alert_details import build_plain_account
-from ragauge.monitoring.series.monitor_specs import read_monitor_specs
 from ragauge.monitoring.series.monitor_tracker import JUDGE_CHANGED, Alert, TrackerState
 from ragauge.monitoring.series.no_data_detection import detect_silence
 
@@ -121,82 +115,12 @@ def _is_same_silence(tracker: MonitorTracker, segment: Segment, state: TrackerSt
     )
 
 
-JUDGE_TRUST_S = 3600.0  # seconds for which the judge is believed after a look at it
-CLOCK_STEP_S = 60.0  # seconds by which a clock that steps differs from the time that passed
-
-
-class ServerStart:
-    """Since when a server runs without its clock being put forward or back, as after a night in which it was suspended.
-
-    Args:
-        elapsed: seconds that it really ran, from any moment on.
-    """
-
-    def __init__(self, elapsed: Callable[[], float] = time.monotonic) -> None:
-        self._elapsed = elapsed
-        self._began: float | None = None
-        self._seen = 0.0, 0.0
-
-    def at(self, now: float) -> float:
-        """Since when, at a moment: both in seconds since 1970. A step of its clock by a minute is another beginning."""
-        ran = self._elapsed()
-        stepped = abs((now - self._seen[0]) - (ran - self._seen[1])) > CLOCK_STEP_S
-        self._began = now if self._began is None or stepped else self._began
-        self._seen = now, ran
-        return self._began
-
-
-class AlertWorker:
-    """The monitors of a configuration.
-
-    Args:
-        monitor: the section of the configuration.
-        watched: what it watches.
-        canary: asks whether the judge is still who it was, before an alert of what it judged is raised; None = nobody
-            does.
-        elapsed: seconds that the server really ran.
-    """
-
-    def __init__(
-        self,
-        monitor: MonitorSection,
-        watched: MonitorSpecs,
-        canary: JudgeCanary | None = None,
-        elapsed: Callable[[], float] = time.monotonic,
-    ) -> None:
-        self._monitor, self._watched, self._canary = monitor, watched, canary
-        self._running = ServerStart(elapsed)
-
-    @classmethod
-    def of(cls, config: Path | None) -> Self | None:
-        """The monitors of a file, ragauge.yaml where there is one; None where it has no monitor of a metric.
-
-        Raises:
-            ConfigError: there are mistakes in it; all of them are in the text.
-        """
-        if config is None and not Path(DEFAULT_FILE).is_file():
-            return None
-        file = read_config(config or DEFAULT_FILE)
-        specs, wrong = read_monitor_specs(file)
-        if problems := (*file.problems, *wrong):
-            raise ConfigError(problems)
-        if file.config.monitor is None or not specs.metrics:
-            return None
-        return cls(file.config.monitor, specs, JudgeCanary.of(config))
-
-    def run_once(self, store: Store, now: float) -> int:
-        """Takes the scores that came, and tells what is to be told; returns how many alerts were raised or ended."""
-        raised = advance_monitors(store, self._monitor, self._watched, now, self._canary, self._running.at(now))
-        send_deliveries(store, self._monitor, now)
-        return len(raised)
-
-
 def advance_monitors(
     store: Store,
     monitor: MonitorSection,
     watched: MonitorSpecs,
     now: float,
-    canary: JudgeCanary | None = None,
+    check_judge: Callable[[], object] | None = None,
     began: float | None = None,
 ) -> tuple[Alert, ...]:
     """Takes every score that has come since the last call, and keeps what the monitors raise.
@@ -209,7 +133,7 @@ def advance_monitors(
         monitor: the section of the configuration.
         watched: what it watches.
         now: seconds since 1970, from which on is told what was raised.
-        canary: asks whether the judge is still who it was, before an alert of what it judged is raised.
+        check_judge: checks that the judge did not change, before an alert of what it judged is raised.
         began: since when the server runs, `now` at its first look and once its clock stepped; None = it does not.
 
     Returns:
@@ -230,9 +154,9 @@ def advance_monitors(
         if after == previous_state and not raised:
             continue
         needs_judge_check = any(entry.ended_at is None and entry.decide != "no_data" for entry in raised)
-        if uses_judge and canary is not None and needs_judge_check:
+        if uses_judge and check_judge is not None and needs_judge_check:
             with suppress(RagaugeError):  # a judge that does not answer tells nothing
-                canary.run_once(store, threading.Event(), JUDGE_TRUST_S)
+                check_judge()
             if _is_judge_changed(store):
                 continue
         new_deliveries = _build_deliveries(store, monitor, tracker, tell, now)
@@ -298,15 +222,7 @@ def _has_unread_traces(store: Store, now: float) -> bool:
 def _end_removed(store: Store, monitor: MonitorSection, every: Sequence[MonitorTracker], now: float) -> Sequence[Alert]:
     """Ends the alerts of monitors that the configuration has no more."""
     over = end_removed_alerts(store, every, monitor.project, _to_datetime(now))
-    with store.transaction():
-        store.monitors.save_alerts(over)
-        store.monitors.add_deliveries(
-            [
-                delivery
-                for alert in over
-                for delivery in build_deliveries(store, monitor, build_plain_account(alert), now)
-            ]
-        )
+    save_alerts(store, monitor, over, now)
     return over
 
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import json
 import smtplib
-import time
 import urllib.error
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from email.message import EmailMessage
 from typing import TYPE_CHECKING, Any
@@ -19,11 +18,13 @@ from ragauge.monitoring.alerts.alert_coverage import format_headline
 from ragauge.monitoring.http_post import TIMEOUT_S, post_body, resolve_secret
 from ragauge.monitoring.intake.otlp import OWN_PREFIX
 from ragauge.monitoring.otlp_log_client import AttributeValues, LogRecords, add_attributes, send_records
+from ragauge.monitoring.series.alert_details import build_plain_account
 from ragauge.store.monitors import Delivery
 
 if TYPE_CHECKING:
     from ragauge.core.config.monitor import MonitorSection, NotifySection
     from ragauge.monitoring.series.alert_details import AlertAccount
+    from ragauge.monitoring.series.monitor_tracker import Alert
     from ragauge.store.store_access import Store
 
 
@@ -92,10 +93,30 @@ def _build_attributes(body: Mapping[str, Any]) -> AttributeValues:
     return {**attribute_values, f"{OWN_PREFIX}delivery.id": body["id"]}
 
 
-FIRST_RETRY_S, MAX_RETRY_S = 30.0, 3600.0  # seconds to the second attempt, and between two at most
-MAX_ATTEMPTS = 40  # some 36 hours
-CLAIM_S = 120.0  # seconds that an attempt is one server's
 MAX_EXAMPLES = 3
+
+
+def save_alerts(
+    store: Store,
+    monitor: MonitorSection,
+    changed: Sequence[Alert],
+    now: float,
+    describe: Callable[[Alert], AlertAccount] = build_plain_account,
+) -> None:
+    """Stores alerts that were raised or have ended, with what has to be sent of them, in one transaction.
+
+    Args:
+        store: with the alerts.
+        monitor: the section of the configuration, with the receivers.
+        changed: each in its last state.
+        now: when the first attempts are due, seconds since 1970.
+        describe: what an alert has to say.
+    """
+    accounts = [describe(alert) for alert in changed]
+    new_deliveries = [each for account in accounts for each in build_deliveries(store, monitor, account, now)]
+    with store.transaction():
+        store.monitors.save_alerts(changed)
+        store.monitors.add_deliveries(new_deliveries)
 
 
 def build_deliveries(store: Store, monitor: MonitorSection, account: AlertAccount, now: float) -> list[Delivery]:
@@ -166,28 +187,8 @@ def _list_examples(store: Store, account: AlertAccount) -> list[dict[str, str | 
     return examples
 
 
-def send_deliveries(store: Store, monitor: MonitorSection, now: float) -> int:
-    """Makes the attempts that are due; returns how many arrived. What fails is tried again, later each time."""
-    receivers = {build_target_id(notify_section): notify_section for notify_section in monitor.notify}
-    began, arrived = time.monotonic(), 0
-    for delivery in store.monitors.list_due(now, ahead=2 * MAX_RETRY_S):
-        receiver = receivers.get(delivery.target)
-        if receiver is None:
-            store.monitors.record_attempt(delivery, "its receiver is no longer in the configuration", None)
-            continue
-        waited = time.monotonic() - began  # for receivers before it
-        if not store.monitors.take_delivery(delivery, now + waited + CLAIM_S):
-            continue
-        error, final = _attempt_delivery(receiver, delivery.body)
-        again = now + min(MAX_RETRY_S, FIRST_RETRY_S * 2.0**delivery.attempts)
-        more = error and not final and delivery.attempts + 1 < MAX_ATTEMPTS
-        store.monitors.record_attempt(delivery, error, again if more else None)
-        arrived += not error
-    return arrived
-
-
-def _attempt_delivery(receiver: NotifySection, body: Mapping[str, Any]) -> tuple[str, bool]:
-    """Tells one receiver; why it failed, without the address, or "", and whether that is the last word."""
+def send_alert(receiver: NotifySection, body: Mapping[str, Any]) -> tuple[str, bool]:
+    """Notifies one receiver once; why it failed, without the address, or "", and whether that is final."""
     if receiver.otlp is not None:
         return send_records(receiver, build_alert_request(body), str(body["id"]))
     try:

@@ -24,17 +24,17 @@ from ragauge.monitoring.canary.compute import (
     divide_evenly,
     find_first_look,
 )
-from ragauge.monitoring.jobs.scheduler import DailyJob
+from ragauge.monitoring.jobs.daily_job import DailyJob
 from ragauge.monitoring.series.false_alarm_budget import compute_daily_level
 from ragauge.monitoring.series.monitor_tracker import JUDGE_CHANGED, Alert
 from ragauge.monitoring.series.series import ALL
 from ragauge.verbs.evaluate_options import EvaluateOptions
 
 if TYPE_CHECKING:
-    from ragauge.core.config.monitor import MonitorSection
     from ragauge.core.example import Example
     from ragauge.engine.plan import Plan
     from ragauge.monitoring.canary.compute import CanaryDay
+    from ragauge.monitoring.worker import Turn
     from ragauge.scores.results.monitoring import Job
     from ragauge.store.store_access import Store
 
@@ -44,13 +44,9 @@ class JudgeCanary(DailyJob):
 
     name = CANARY_LOOK
 
-    @classmethod
-    def wanted(cls, monitor: MonitorSection) -> bool:
-        """Whether a model judges and responses are to be frozen."""
-        return monitor.has_judge_canary
-
-    def seen(self, store: Store, job: Job) -> tuple[str, Sequence[Alert]]:
+    def check_day(self, turn: Turn, job: Job) -> tuple[str, Sequence[Alert]]:
         """What today's judgements say, and the alert that they raise or end."""
+        store = turn.store
         run = self._find_frozen_run(store)
         if run is None:
             return f"not enough data: needs {self._monitor.canary} responses from one day", ()
@@ -66,7 +62,7 @@ class JudgeCanary(DailyJob):
         day_result = compare_canary_day(
             first, self._read_verdicts(store, planned, repeat), compute_daily_level(self._monitor)
         )
-        return day_result.reason, self._update_alerts(store, planned, day_result, repeat)
+        return day_result.reason, self._update_alerts(turn, planned, day_result, repeat)
 
     def _find_frozen_run(self, store: Store) -> Run | None:
         """The run with the frozen responses: the first ones of a day with enough of them, taken once.
@@ -124,14 +120,14 @@ class JudgeCanary(DailyJob):
             if row["metric"] in names
         }
 
-    def _update_alerts(self, store: Store, judge_plan: Plan, day_result: CanaryDay, look: int) -> list[Alert]:
+    def _update_alerts(self, turn: Turn, judge_plan: Plan, day_result: CanaryDay, look: int) -> list[Alert]:
         """What is raised or ends. One of which somebody said a word ends though the judge does not go back."""
         open_alerts = [
             saved_alert
-            for saved_alert in store.monitors.list_alerts()
+            for saved_alert in turn.store.monitors.list_alerts()
             if saved_alert.alert.monitor == JUDGE_CHANGED and saved_alert.alert.ended_at is None
         ]
-        now = datetime.fromtimestamp(self._clock(), UTC)
+        now = datetime.fromtimestamp(turn.clock(), UTC)
         if day_result.changed is False:
             return [replace(saved_alert.alert, ended_at=now, number=-1) for saved_alert in open_alerts]
         if not day_result.changed or open_alerts:

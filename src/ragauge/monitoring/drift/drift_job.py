@@ -19,7 +19,7 @@ from ragauge.monitoring.drift.compute import (
 )
 from ragauge.monitoring.drift.drift_days import BASELINE_DAYS, LAST_DAYS, count_testable_projects
 from ragauge.monitoring.drift.drift_measures import build_drift_report
-from ragauge.monitoring.jobs.scheduler import DailyJob
+from ragauge.monitoring.jobs.daily_job import DailyJob
 from ragauge.monitoring.series.false_alarm_budget import compute_daily_level, count_parts
 from ragauge.monitoring.series.monitor_tracker import Alert
 from ragauge.monitoring.series.projects import select_projects
@@ -27,6 +27,7 @@ from ragauge.monitoring.series.series import ALL
 
 if TYPE_CHECKING:
     from ragauge.core.config.monitor import MonitorSection
+    from ragauge.monitoring.worker import Turn
     from ragauge.scores.results.monitoring import Job
     from ragauge.store.store_access import Store
 
@@ -36,20 +37,15 @@ class DriftJob(DailyJob):
 
     name = "drift (daily)"
 
-    @classmethod
-    def wanted(cls, monitor: MonitorSection) -> bool:
-        """Whether `drift` names texts."""
-        return bool(monitor.drift)
-
-    def seen(self, store: Store, job: Job) -> tuple[str, Sequence[Alert]]:
+    def check_day(self, turn: Turn, job: Job) -> tuple[str, Sequence[Alert]]:
         """What the last seven days of each project say, and the alerts that they raise or end."""
-        several = _DriftProjects(store, self._monitor)
+        several = _DriftProjects(turn.store, self._monitor)
         until = datetime.fromtimestamp(job.due, UTC).date()
         messages, changed = list[str](), list[Alert]()
         for project in several.projects:
             report = self._build_report(several, project, until)
             messages.append(_describe_report(report))
-            changed += self._find_changed_alerts(several, project, report)
+            changed += self._find_changed_alerts(several, project, report, turn.now)
         return "; ".join(messages) or "no traffic", changed
 
     def _build_report(self, several: _DriftProjects, project: str, until: date) -> DriftReport:
@@ -67,7 +63,9 @@ class DriftJob(DailyJob):
         permutations = count_permutations(min(map(several.level, days)))
         return build_drift_report(store, came, self._monitor.drift, days[-1], permutations, several.of(project))
 
-    def _find_changed_alerts(self, several: _DriftProjects, project: str, report: DriftReport) -> list[Alert]:
+    def _find_changed_alerts(
+        self, several: _DriftProjects, project: str, report: DriftReport, now: float
+    ) -> list[Alert]:
         """Alerts that are raised or end by these days, each in its last state."""
         saved_alerts = [entry.alert for entry in several.store.monitors.list_alerts()]
         changed_alerts: dict[str, Alert] = {}
@@ -84,7 +82,7 @@ class DriftJob(DailyJob):
                     continue
                 if open_alert is None and entry.drifted and (entry.p is None or entry.p <= several.level(day)):
                     open_alert = changed_alerts[f"{texts}{day}"] = self._build_alert(
-                        several, project, drift_day, report
+                        several, project, drift_day, report, now
                     )
                 elif open_alert is not None and entry.drifted is False:
                     ended = datetime.combine(day, datetime.min.time(), UTC)
@@ -92,7 +90,9 @@ class DriftJob(DailyJob):
                     open_alert = None
         return list(changed_alerts.values())
 
-    def _build_alert(self, several: _DriftProjects, project: str, drift_day: DriftDay, report: DriftReport) -> Alert:
+    def _build_alert(
+        self, several: _DriftProjects, project: str, drift_day: DriftDay, report: DriftReport, now: float
+    ) -> Alert:
         day, drift_result, project_name = drift_day
         level = several.level(day)
         p = "" if drift_result.p is None else f" (p = {drift_result.p:.2g})"
@@ -103,7 +103,7 @@ class DriftJob(DailyJob):
             build_drift_name(drift_result.of, project_name),
             f"{drift_result.of} of a day match those of the {BASELINE_DAYS} days before, p above {level:.2g}",
             ALL,
-            datetime.fromtimestamp(self._clock(), UTC),
+            datetime.fromtimestamp(now, UTC),
             -1,
             "",
             day,

@@ -1,27 +1,19 @@
-"""What the server does at certain times and once a day, each occurrence once."""
+"""The schedules of a configuration: each occurrence is run once, by one server."""
 
 from __future__ import annotations
 
 import multiprocessing
-import os
-import secrets
-import threading
-import time
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar, NamedTuple, Self
+from typing import TYPE_CHECKING, NamedTuple
 
-from ragauge.core.config.config_loader import DEFAULT_FILE, read_config
 from ragauge.core.errors import StoreError
 from ragauge.core.identity import hash_json
 from ragauge.engine.request_stream import find_watched_project, list_served_models, list_traffic_projects
-from ragauge.monitoring.alerts.notifications import build_deliveries, send_deliveries
-from ragauge.monitoring.alerts.verb import build_stated_account
+from ragauge.monitoring.alerts.notifications import save_alerts
 from ragauge.monitoring.jobs.scheduled_run import (
     ScheduledOutcome,
     ScheduledRun,
@@ -32,18 +24,21 @@ from ragauge.monitoring.jobs.scheduled_run import (
 from ragauge.monitoring.series.alert_details import build_plain_account
 from ragauge.monitoring.series.fault_attribution import Blame
 from ragauge.monitoring.series.projects import select_projects
+from ragauge.monitoring.worker import Lease
 from ragauge.store.inbox import DAY_S
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
 
     from ragauge.core.config.monitor import MonitorSection, ScheduleSection
+    from ragauge.monitoring.series.alert_details import AlertAccount
     from ragauge.monitoring.series.monitor_tracker import Alert
+    from ragauge.monitoring.worker import Turn
     from ragauge.scores.results.monitoring import Job
     from ragauge.store.store_access import Store
 
 
-HEARTBEAT_S = 10.0  # seconds between two signs of life
+PROCESS_END_S = 10.0  # seconds that a process has to end
 POLL_S = 1.0  # seconds between two looks at the process that does a run: a server that ends has little time
 MODELS_INTERVAL_S = 30.0  # seconds between two looks at the models that answer, for each project
 MAX_PROJECT_CHARS = 60  # characters of a project's name in a reason
@@ -88,94 +83,66 @@ class Scheduler:
     Args:
         monitor: the section of the configuration.
         config: the file that it stands in.
-        clock: seconds since 1970.
-        doing: does a run, while it is told that it may; a process of its own by default.
+        execute: does a run, as long as it may; in a process of its own by default.
     """
 
-    def __init__(
-        self,
-        monitor: MonitorSection,
-        config: str,
-        clock: Callable[[], float] = time.time,
-        doing: RunExecutor | None = None,
-    ) -> None:
-        self._monitor, self._config, self._clock = monitor, config, clock
-        self._doing, self._contents = doing or run_in_process, FileContents()
+    def __init__(self, monitor: MonitorSection, config: str, execute: RunExecutor | None = None) -> None:
+        self._monitor, self._config = monitor, config
+        self._execute, self._contents = execute or run_in_process, FileContents()
         self._models, self._models_due = dict[str, str](), 0.0
         self._any: tuple[str, ...] = ()  # projects whose models start what names none
         self._several = False  # whether more than one sends
-        self._owner = f"{os.getpid()}-{secrets.token_hex(6)}"
 
-    @classmethod
-    def of(cls, config: Path | None) -> Self | None:
-        """The schedules of a file, ragauge.yaml where there is one; None where it has none.
-
-        Raises:
-            ConfigError: there are mistakes in it; all of them are in the text.
-        """
-        if config is None and not Path(DEFAULT_FILE).is_file():
-            return None
-        monitor = read_config(config or DEFAULT_FILE).checked().monitor
-        return cls(monitor, str(config or DEFAULT_FILE)) if monitor is not None and monitor.schedules else None
-
-    @property
-    def _schedules(self) -> Sequence[ScheduleSection]:
-        return self._monitor.schedules
-
-    def run_once(self, store: Store, over: threading.Event) -> int:
-        """Does what is due, one after another, until the end of the server; returns how many it did."""
+    def run_once(self, turn: Turn) -> int:
+        """Does what is due, one after another, until the server ends; returns how many runs it did."""
         n_done = 0
-        for schedule in self._schedules:
-            if over.is_set():
+        for schedule in self._monitor.schedules:
+            if turn.over.is_set():
                 break
-            job = None
+            lease = None
             try:
-                job = self._take_due_job(store, schedule)
-                if job is not None:
-                    self._run_job(store, schedule, job, over)
+                lease = self._take_due_job(turn, schedule)
+                if lease is not None:
+                    self._run_job(schedule, lease)
                     n_done += 1
             except StoreError:  # tried again, as everything is
                 raise
             except Exception as error:
-                self._record_failure(store, schedule, job, build_error_outcome(error))
+                self._record_failure(turn, schedule, lease, build_error_outcome(error))
         return n_done
 
-    def _find_latest(self, store: Store, name: str) -> tuple[float, Job | None]:
-        """The moment, and the latest occurrence; one more than a day ahead was made before the clock was put back."""
-        now = self._clock()
-        return now, store.jobs.newest(name, now + DAY_S)
-
     def _record_failure(
-        self, store: Store, schedule: ScheduleSection, job: Job | None, outcome: ScheduledOutcome
+        self, turn: Turn, schedule: ScheduleSection, lease: Lease | None, outcome: ScheduledOutcome
     ) -> None:
-        """Keeps that a schedule itself went wrong, once for one reason, with an alert; the others go on."""
-        now, latest = self._find_latest(store, schedule.name)
-        if job is None:
+        """Stores that a schedule itself went wrong, once for one reason, with an alert; the others go on."""
+        now, latest = _find_latest(turn, schedule.name)
+        if lease is None:
             if latest is not None and (latest.state, latest.said) == ("error", outcome.message):
                 return
-            job = store.jobs.take_job(schedule.name, now, self._owner, now)
-        if job is not None:
-            self._end_job(store, job, outcome)
+            lease = Lease.take(turn, schedule.name, now)
+        if lease is not None:
+            self._end_job(lease, outcome)
 
-    def _take_due_job(self, store: Store, schedule: ScheduleSection) -> Job | None:
+    def _take_due_job(self, turn: Turn, schedule: ScheduleSection) -> Lease | None:
         """The occurrence that is due, where this server is the one to do it."""
-        now, latest = self._find_latest(store, schedule.name)
-        if latest is None:  # what was due before anybody asked for it was not missed
-            store.jobs.note(schedule.name, now)
-            self._take_changed_job(store, schedule, now)
+        now, latest = _find_latest(turn, schedule.name)
+        if latest is None:  # what was due before the schedule was configured was not missed
+            turn.store.jobs.note(schedule.name, now)
+            self._take_changed_job(turn, schedule, now)
             return None
         if latest.state == "running":
-            return store.jobs.take_job(schedule.name, latest.due, self._owner, now)
-        changed = self._take_changed_job(store, schedule, now)
+            return Lease.take(turn, schedule.name, latest.due)
+        changed = self._take_changed_job(turn, schedule, now)
         if changed is not None:
             return changed
         if schedule.cron is None:
             return None
         due = find_last_due(schedule.cron, schedule.zone, now)
-        return store.jobs.take_job(schedule.name, due, self._owner, now) if due > latest.due else None
+        return Lease.take(turn, schedule.name, due) if due > latest.due else None
 
-    def _take_changed_job(self, store: Store, schedule: ScheduleSection, now: float) -> Job | None:
-        """A run that is due because what it watches changed since it was looked at last; what is not there waits."""
+    def _take_changed_job(self, turn: Turn, schedule: ScheduleSection, now: float) -> Lease | None:
+        """A run that is due because what it watches changed since the last check; what is not there waits."""
+        store = turn.store
         contents = list(self._list_watched(store, schedule, now))
         changed = []
         with store.transaction():  # of two servers one sees the change
@@ -188,7 +155,7 @@ class Scheduler:
                 if latest is not None and watched.differs(latest.said):
                     changed.append(watched.what)
             reason = f"{' and '.join(changed)} changed"
-            return store.jobs.take_job(schedule.name, now, self._owner, now, reason) if changed else None
+            return Lease.take(turn, schedule.name, now, reason) if changed else None
 
     def _list_watched(self, store: Store, schedule: ScheduleSection, now: float) -> Iterator[_WatchedContent]:
         """What a schedule watches, as it is now; what is not there is left out."""
@@ -209,7 +176,7 @@ class Scheduler:
     def _update_models(self, store: Store, now: float) -> dict[str, str]:
         """The models that answer in each project that is looked into, a line each; that which is meant first."""
         if now >= self._models_due:  # the newest requests of each are read for it
-            came, named_projects = list_traffic_projects(store), {entry.project for entry in self._schedules}
+            came, named_projects = list_traffic_projects(store), {entry.project for entry in self._monitor.schedules}
             self._any, self._several = select_projects(self._monitor, came), len(came) > 1
             meant = find_watched_project(store, self._monitor.project)
             projects = sorted(
@@ -220,35 +187,38 @@ class Scheduler:
             self._models_due = now + MODELS_INTERVAL_S * max(1, len(projects))
         return self._models
 
-    def _run_job(self, store: Store, schedule: ScheduleSection, job: Job, over: threading.Event) -> None:
+    def _run_job(self, schedule: ScheduleSection, lease: Lease) -> None:
+        job, turn = lease.job, lease.turn
         if job.attempts > MAX_ATTEMPTS:
             message = f"gave up: its process was killed {MAX_ATTEMPTS} times"
-            self._end_job(store, job, ScheduledOutcome("error", "", message, message))
+            self._end_job(lease, ScheduledOutcome("error", "", message, message))
             return
         due_text = datetime.fromtimestamp(job.due, UTC).isoformat(sep=" ", timespec="minutes")[:16]
         whose = f" ({job.why})" if " of " in job.why else ""  # one of several projects
         name, fresh = f"{schedule.name} {due_text}{whose}", job.attempts == 1
-        scheduled_run = ScheduledRun(schedule, name, self._config, self._monitor.judge, store.url, fresh=fresh)
-        outcome = self._doing(
-            scheduled_run, lambda: not over.is_set() and store.jobs.record_heartbeat(job, self._owner, self._clock())
-        )
+        scheduled_run = ScheduledRun(schedule, name, self._config, self._monitor.judge, turn.store.url, fresh=fresh)
+        outcome = self._execute(scheduled_run, lease.renew)
         if outcome is not None:  # else it is taken up again, here or elsewhere, when its lease is over
-            self._end_job(store, job, outcome)
-        elif over.is_set():
-            store.jobs.release_job(job, self._owner, self._clock())
+            self._end_job(lease, outcome)
+        elif turn.over.is_set():
+            lease.release()
 
-    def _end_job(self, store: Store, job: Job, outcome: ScheduledOutcome) -> None:
-        """Keeps an outcome with the alert that it raises or ends, in one transaction, and tells of it."""
-        now = self._clock()
+    def _end_job(self, lease: Lease, outcome: ScheduledOutcome) -> None:
+        """Stores an outcome with the alert that it raises or ends, in one transaction."""
+        store, now = lease.turn.store, lease.turn.clock()
+
+        def describe(alert: Alert) -> AlertAccount:
+            return replace(build_plain_account(alert), blame=Blame("", outcome.why))
+
         with store.transaction():
-            if not store.jobs.end(job, self._owner, now, outcome.state, run_id=outcome.run_id, message=outcome.message):
-                return
-            changed = list_schedule_alerts(store, job, outcome, now)
-            store.monitors.save_alerts(changed)
-            accounts = [replace(build_plain_account(item), blame=Blame("", outcome.why)) for item in changed]
-            new_deliveries = [each for item in accounts for each in build_deliveries(store, self._monitor, item, now)]
-            store.monitors.add_deliveries(new_deliveries)
-        send_deliveries(store, self._monitor, now)
+            if lease.end(outcome.state, run_id=outcome.run_id, message=outcome.message):
+                save_alerts(store, self._monitor, list_schedule_alerts(store, lease.job, outcome, now), now, describe)
+
+
+def _find_latest(turn: Turn, name: str) -> tuple[float, Job | None]:
+    """The moment, and the latest occurrence; one more than a day ahead was made before the clock was put back."""
+    now = turn.clock()
+    return now, turn.store.jobs.newest(name, now + DAY_S)
 
 
 class _WatchedContent(NamedTuple):
@@ -280,102 +250,14 @@ def run_in_process(scheduled_run: ScheduledRun, alive: IsAlive) -> ScheduledOutc
         outcome: ScheduledOutcome = parent_end.recv()
         return outcome
     except EOFError:
-        process.join(HEARTBEAT_S)
+        process.join(PROCESS_END_S)
         message = f"its process ended with exit code {process.exitcode}"
         return ScheduledOutcome("error", "", message, message)
     finally:
         process.terminate()
-        process.join(HEARTBEAT_S)
+        process.join(PROCESS_END_S)
         parent_end.close()
 
 
 def _run_scheduled(scheduled_run: ScheduledRun, connection: Connection) -> None:
     connection.send(scheduled_run.outcome())
-
-
-DAILY_OFFSET_S = 3600.0  # seconds after midnight, UTC, when a day's traces are there
-
-
-class DailyJob(ABC):
-    """A look that is taken once a day, an hour after midnight UTC.
-
-    Args:
-        monitor: the section of the configuration.
-        clock: seconds since 1970.
-    """
-
-    name: ClassVar[str]
-
-    def __init__(self, monitor: MonitorSection, clock: Callable[[], float] = time.time) -> None:
-        self._monitor, self._clock = monitor, clock
-        self._owner = f"{os.getpid()}-{secrets.token_hex(6)}"
-
-    @classmethod
-    @abstractmethod
-    def wanted(cls, monitor: MonitorSection) -> bool:
-        """Whether a configuration asks for this look."""
-
-    @classmethod
-    def of(cls, config: Path | None) -> Self | None:
-        """The look that a file asks for, ragauge.yaml where there is one; None where it asks for none.
-
-        Raises:
-            ConfigError: there are mistakes in it; all of them are in the text.
-        """
-        if config is None and not Path(DEFAULT_FILE).is_file():
-            return None
-        monitor = read_config(config or DEFAULT_FILE).checked().monitor
-        return cls(monitor) if monitor is not None and cls.wanted(monitor) else None
-
-    @abstractmethod
-    def seen(self, store: Store, job: Job) -> tuple[str, Sequence[Alert]]:
-        """What there is to say, and the alerts that are raised or end, each in its last state."""
-
-    def run_once(self, store: Store, over: threading.Event, again: float | None = None) -> int:
-        """Looks where nobody has yet today; returns how many alerts were raised or ended.
-
-        Args:
-            store: with the runs.
-            over: set at the end of the server.
-            again: seconds since the last look after which another is taken, whatever the time; None = once a day.
-        """
-        now = self._clock()
-        due = (now - DAILY_OFFSET_S) // DAY_S * DAY_S + DAILY_OFFSET_S if again is None else now
-        latest = store.jobs.newest(self.name, now + DAY_S)
-        is_abandoned = latest is not None and latest.state == "running"
-        if over.is_set() or (latest is not None and not is_abandoned and latest.due >= due - (again or 0.0)):
-            return 0
-        job = store.jobs.take_job(
-            self.name, latest.due if latest is not None and is_abandoned else due, self._owner, now
-        )
-        if job is None:
-            return 0
-        with self._send_heartbeats(store, job):
-            message, changed = self.seen(store, job)
-        with store.transaction():
-            if not store.jobs.end(job, self._owner, self._clock(), "done", message=message):
-                return 0
-            store.monitors.save_alerts(changed)
-            accounts = [build_stated_account(store, item, self._monitor) for item in changed]
-            store.monitors.add_deliveries(
-                [each for item in accounts for each in build_deliveries(store, self._monitor, item, now)]
-            )
-        send_deliveries(store, self._monitor, now)
-        return len(changed)
-
-    @contextmanager
-    def _send_heartbeats(self, store: Store, job: Job) -> Iterator[None]:
-        """A block in which signs of life are given."""
-        finished = threading.Event()
-
-        def send_beats() -> None:
-            while not finished.wait(HEARTBEAT_S):
-                store.jobs.record_heartbeat(job, self._owner, self._clock())
-
-        thread = threading.Thread(target=send_beats, name="ragauge-beat", daemon=True)
-        thread.start()
-        try:
-            yield
-        finally:
-            finished.set()
-            thread.join()

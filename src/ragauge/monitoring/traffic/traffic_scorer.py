@@ -99,21 +99,15 @@ class TrafficScorer:
         policy: who judges, and by which metrics.
         warn: told what the user should know.
         clock: seconds since 1970.
-        between: told, between two parts of what needs no judge, how many seconds the last one took.
 
     Raises:
         UsageError: there is no such judge or metric.
     """
 
     def __init__(
-        self,
-        store: Store,
-        policy: Policy,
-        warn: Callable[[str], None],
-        clock: Callable[[], float] = time.time,
-        between: Callable[[float], None] = lambda _: None,
+        self, store: Store, policy: Policy, warn: Callable[[str], None], clock: Callable[[], float] = time.time
     ) -> None:
-        self._store, self._clock, self._max_cost, self._between = store, clock, policy.max_cost, between
+        self._store, self._clock, self._max_cost = store, clock, policy.max_cost
         self._wanted = EvaluateOptions(
             "",
             metrics=policy.metrics,
@@ -185,7 +179,6 @@ class TrafficScorer:
             n_done = 0
             traces = list(traces_by_id)
             for start in range(0, len(traces), FREE_BATCH_TRACES):
-                began = time.monotonic()
                 batch = {trace_id: traces_by_id[trace_id] for trace_id in traces[start : start + FREE_BATCH_TRACES]}
                 numbers = [number for trace in batch.values() for number in trace.numbers]
                 failed = score_without_judge(self._store, run_id, self._free, numbers) if self._free else set()
@@ -194,7 +187,6 @@ class TrafficScorer:
                 if not self._asks:
                     drawn_ids = [trace_id for trace_id, trace in batch.items() if trace.is_drawn]
                     n_done += self._record_outcome(drawn_ids, batch, failed, "scored", "")
-                self._between(time.monotonic() - began)
             if n_done:
                 self._stale[run_id] = False
             return n_done
