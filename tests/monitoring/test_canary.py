@@ -19,7 +19,7 @@ from ragauge.monitoring.alerts.verb import resolve_alert
 from ragauge.monitoring.canary.compute import CANARY, N_FIRST_DAYS, compare_canary_day
 from ragauge.monitoring.canary.runner import JudgeCanary
 from ragauge.monitoring.service import read_config_stages
-from ragauge.monitoring.worker import Turn
+from ragauge.monitoring.worker import StageTurn
 from ragauge.store.inbox import DAY_S
 from ragauge.store.scores import Column
 from ragauge.store.store_access import Store
@@ -47,7 +47,7 @@ class Canary(JudgeCanary):
     def on(self, store: Store, day: int) -> int:
         """How many alerts were raised or ended on a day."""
         self.day, self.now = day, FIRST.timestamp() + (20 + day) * DAY_S + 2 * 3600
-        return self.run_once(Turn(store, lambda: self.now))
+        return self.run_once(StageTurn(store, lambda: self.now))
 
 
 def test_a_judge_that_changed_pauses_its_monitors(store: Store) -> None:
@@ -151,7 +151,7 @@ def test_the_judge_is_asked_anew(store: Store) -> None:
     now = [FIRST.timestamp() + 20 * DAY_S + 7200]
     canary = JudgeCanary(monitor)
     for _ in range(2):
-        canary.run_once(Turn(store, lambda: now[0]))
+        canary.run_once(StageTurn(store, lambda: now[0]))
         now[0] += DAY_S
     (run,) = [run for run in store.runs.list() if run.name == CANARY]
     (judge_id,) = store.scores.judges(run.run_id)

@@ -29,7 +29,7 @@ from ragauge.monitoring.series.monitor_tracker import Alert
 from ragauge.monitoring.service import JUDGE_TRUST_S
 from ragauge.monitoring.traffic.trace_assembly import settle_traces
 from ragauge.monitoring.traffic.traffic_scorer import TrafficScorer
-from ragauge.monitoring.worker import Turn
+from ragauge.monitoring.worker import StageTurn
 from ragauge.store.inbox import DAY_S, Batch
 from ragauge.store.store_access import Store
 
@@ -95,7 +95,7 @@ class Judged:
         """
         self.now = FIRST.timestamp() + day * DAY_S + 2 * 3600
         before = len(self.server.requests)
-        self.looks.run_once(Turn(self.store, lambda: self.now))
+        self.looks.run_once(StageTurn(self.store, lambda: self.now))
         self.asked.append(len(self.server.requests) - before)
         if swap:
             self.model.swapped, self.now = True, self.now + 10 * 3600
@@ -108,7 +108,7 @@ class Judged:
 
     def watched(self) -> tuple[Alert, ...]:
         """What the monitors raise, as the server has them look."""
-        check_judge = partial(self.looks.run_once, Turn(self.store, lambda: self.now), JUDGE_TRUST_S)
+        check_judge = partial(self.looks.run_once, StageTurn(self.store, lambda: self.now), JUDGE_TRUST_S)
         return advance_monitors(self.store, self.monitor, self.watches, self.now, check_judge)
 
 

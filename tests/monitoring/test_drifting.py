@@ -13,7 +13,7 @@ from ragauge.monitoring.alerts.alert_coverage import format_headline
 from ragauge.monitoring.alerts.verb import find_alert
 from ragauge.monitoring.drift.drift_job import DriftJob
 from ragauge.monitoring.drift.verb import monitor_drift
-from ragauge.monitoring.worker import Turn
+from ragauge.monitoring.worker import StageTurn
 from ragauge.store.inbox import DAY_S
 from ragauge.store.store_access import Store
 
@@ -42,7 +42,7 @@ class Server:
     def at(self, day: int, hours: float = 2) -> int:
         """How many alerts were raised or ended when it looked on a day, the first being 0."""
         self.now = FIRST.timestamp() + day * DAY_S + hours * 3600
-        return self._watcher.run_once(Turn(self.store, lambda: self.now))
+        return self._watcher.run_once(StageTurn(self.store, lambda: self.now))
 
 
 @pytest.fixture

@@ -18,14 +18,13 @@ from tests.monitoring.conftest import ROOT, TRACE, traces
 from tests.monitoring.test_settling import LATER, chain, finder
 
 from ragauge.core.config.config_loader import read_config
-from ragauge.monitoring.http_post import post_body
-from ragauge.monitoring.outbox import send_due
+from ragauge.monitoring.otlp_log_client import post_body
+from ragauge.monitoring.outbox import queue_results, send_due
 from ragauge.monitoring.policy import Policy
-from ragauge.monitoring.result_export import queue_results
 from ragauge.monitoring.traffic.trace_assembly import settle_traces
 from ragauge.monitoring.traffic.traffic_scorer import TrafficScorer
 from ragauge.monitoring.traffic.verb import build_monitor_status
-from ragauge.monitoring.worker import Turn
+from ragauge.monitoring.worker import StageTurn
 from ragauge.store.store_access import Store
 
 METRICS = ("faithfulness", "latency", "recall@5", "context_tokens")
@@ -81,7 +80,7 @@ def giver(now: list[float], **receiver: Any) -> Callable[[Store], int]:
     assert monitor is not None
 
     def give(store: Store) -> int:
-        queue_results(Turn(store, lambda: now[0]), monitor)
+        queue_results(StageTurn(store, lambda: now[0]), monitor)
         return send_due(store, monitor, now[0])
 
     return give

@@ -8,7 +8,7 @@ import pytest
 from tests.monitoring.conftest import attributes, span, traces
 
 from ragauge.monitoring.intake import otlp
-from ragauge.monitoring.intake.bodies import Form
+from ragauge.monitoring.intake.intake import Form
 
 
 @pytest.mark.parametrize("form", ["json", "protobuf"])

@@ -18,13 +18,13 @@ from ragauge.monitoring.alerts.alert_coverage import format_headline
 from ragauge.monitoring.alerts.alert_worker import advance_monitors
 from ragauge.monitoring.alerts.verb import list_monitors
 from ragauge.monitoring.drift.compute import count_permutations
-from ragauge.monitoring.drift.drift_days import count_testable_projects
 from ragauge.monitoring.drift.drift_job import DriftJob
+from ragauge.monitoring.drift.drift_measures import count_testable_projects
 from ragauge.monitoring.drift.verb import monitor_drift
 from ragauge.monitoring.replay.verb import monitor_replay
 from ragauge.monitoring.series.false_alarm_budget import compute_daily_level
 from ragauge.monitoring.series.monitor_specs import read_monitor_specs
-from ragauge.monitoring.worker import Turn
+from ragauge.monitoring.worker import StageTurn
 from ragauge.stats.drift import mean_shift
 from ragauge.store.inbox import DAY_S
 from ragauge.store.store_access import Store
@@ -58,7 +58,7 @@ def fill(store: Store, project: str, first: int, days: int, drifts: Callable[[in
 def looks(store: Store, day: float, monitor: MonitorSection) -> int:
     """How many alerts were raised or ended when a server looked two hours after the day began."""
     now = FIRST.timestamp() + day * DAY_S + 2 * 3600
-    return DriftJob(monitor).run_once(Turn(store, lambda: now))
+    return DriftJob(monitor).run_once(StageTurn(store, lambda: now))
 
 
 def test_drift_of_one_project_is_its_own(store: Store) -> None:

@@ -21,10 +21,9 @@ from starlette.testclient import TestClient
 from tests.monitoring.conftest import CHILD, ROOT, TRACE, attributes, span, traces
 
 from ragauge.core.errors import StoreError
-from ragauge.monitoring.intake import bodies
+from ragauge.monitoring.intake import intake
 from ragauge.monitoring.intake.intake import MAX_WAITING_BYTES, Intake
 from ragauge.monitoring.intake.redaction import Redaction
-from ragauge.monitoring.traffic import structure
 from ragauge.store.inbox import Batch, TracePart
 from ragauge.store.store_access import Store
 
@@ -101,16 +100,16 @@ def test_bombs_are_refused_before_they_are_unpacked(sender: Sender, store: Store
     assert "64 MiB" in said(answer)
     assert client.post("/v1/traces", content=bytes((16 << 20) + 1), headers=JSON).status_code == 413
     told: list[int] = []
-    unpacking = bodies.BodyUnpacker("gzip", told.append)
-    with pytest.raises(bodies.RequestRefusedError):
+    unpacking = intake.BodyUnpacker("gzip", told.append)
+    with pytest.raises(intake.RequestRefusedError):
         unpacking.add(zeros)
-    assert sum(told) == sum(map(len, unpacking._parts)) <= bodies.MAX_UNPACKED_BYTES
+    assert sum(told) == sum(map(len, unpacking._parts)) <= intake.MAX_UNPACKED_BYTES
     assert kept(store) == []
 
 
 def test_millions_of_empty_parts_are_refused(sender: Sender, store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     """Long bodies of parts of two bytes each are 413 before they are read; what is long by its texts is taken."""
-    monkeypatch.setattr(structure, "MAX_PARTS", 20_000)  # of the million that takes a second to count
+    monkeypatch.setattr(intake, "MAX_PARTS", 20_000)  # of the million that takes a second to count
     client = sender()
     spans = b"\x12\x00" * (3 << 20)
     within = b"\x0a" + varint(len(spans) + 5) + b"\x12" + varint(len(spans)) + spans
@@ -122,7 +121,7 @@ def test_millions_of_empty_parts_are_refused(sender: Sender, store: Store, monke
     assert client.post("/v1/traces", content=empty, headers=JSON).status_code == 413
     long = protobuf((b"t" * 16, b"s" * 8, b""))
     long.resource_spans[0].scope_spans[0].spans[0].attributes.add(key="a").value.string_value = "{" * (5 << 20)
-    assert structure._count_messages(long.SerializeToString(), long.DESCRIPTOR) == 5
+    assert intake._count_messages(long.SerializeToString(), long.DESCRIPTOR) == 5
     assert client.post("/v1/traces", content=long.SerializeToString(), headers=PROTOBUF).status_code == 200
     assert len(kept(store)) == 1
 
@@ -209,7 +208,7 @@ def test_an_error_in_protobuf_is_a_status(sender: Sender) -> None:
     status = Status.FromString(answer.content)
     assert (answer.headers["content-type"], status.code) == ("application/x-protobuf", 3)
     assert status.message.startswith("the body is not OTLP traces in protobuf")
-    assert bodies.build_status("protobuf", 429, "x" * 300) == Status(code=8, message="x" * 300).SerializeToString()
+    assert intake.build_status("protobuf", 429, "x" * 300) == Status(code=8, message="x" * 300).SerializeToString()
 
 
 @pytest.mark.parametrize("path", ["/", "/v1/trace", "/v1"])

@@ -19,7 +19,7 @@ from ragauge.monitoring.jobs.scheduled_run import ScheduledOutcome, ScheduledRun
 from ragauge.monitoring.jobs.scheduler import IsAlive, Scheduler, run_in_process
 from ragauge.monitoring.traffic.tables import build_status_sections
 from ragauge.monitoring.traffic.verb import build_traffic_status
-from ragauge.monitoring.worker import Turn
+from ragauge.monitoring.worker import StageTurn
 from ragauge.scores.results.monitoring import JobState
 from ragauge.store.jobs import LEASE_S
 from ragauge.store.store_access import Store, open_store
@@ -52,7 +52,7 @@ class Server:
     def at(self, now: float, over: threading.Event | None = None) -> int:
         """How many runs it did when it looked at a time."""
         self.now = now
-        return self._scheduler.run_once(Turn(self.store, lambda: self.now, over))
+        return self._scheduler.run_once(StageTurn(self.store, lambda: self.now, over))
 
 
 def utc(text: str) -> float:

@@ -14,12 +14,12 @@ from starlette.testclient import TestClient
 from tests.monitoring.conftest import attributes
 
 from ragauge.core.config.config_loader import read_config
-from ragauge.monitoring.alerts.gauge_alerts import watch_gauges
+from ragauge.monitoring.alerts.alert_worker import watch_gauges
 from ragauge.monitoring.alerts.verb import list_monitors
 from ragauge.monitoring.intake.redaction import Redaction
 from ragauge.monitoring.series.gauge_monitors import SignalPoint
 from ragauge.monitoring.series.monitor_specs import read_monitor_specs
-from ragauge.monitoring.worker import SteadyClock, Turn
+from ragauge.monitoring.worker import StageTurn, SteadyClock
 from ragauge.store.store_access import Store
 
 MONITOR: dict[str, Any] = {
@@ -59,7 +59,7 @@ def test_a_skew_that_lasts_is_one_alert(sender: Callable[..., TestClient], store
             [("shard_load", replace_point(one, now, load if one.source == "shard=4" else 1.0)) for one in kept]
         )
         for _ in range(2):
-            watch_gauges(Turn(store, partial(float, now)), monitor, read_monitor_specs(file)[0].signals)
+            watch_gauges(StageTurn(store, partial(float, now)), monitor, read_monitor_specs(file)[0].signals)
         counts.append(len([one for one in store.monitors.list_alerts() if one.alert.ended_at is None]))
     assert counts == [0, 0, 0, 0, 1, 1, *[1] * 6, 0, 0]  # off from the second on, 30 minutes later an alert
     (told,) = store.monitors.list_alerts()
@@ -75,7 +75,7 @@ def test_an_alert_of_a_gauge_names_its_source(sender: Callable[..., TestClient],
     file = read_config({"monitor": {"monitors": [{"signal": "load", "min": 2}, {"signal": "ctr", "min": 0.5}]}})
     monitor = file.checked().monitor
     assert monitor is not None
-    assert watch_gauges(Turn(store), monitor, read_monitor_specs(file)[0].signals) == 2
+    assert watch_gauges(StageTurn(store), monitor, read_monitor_specs(file)[0].signals) == 2
     assert {one.alert.said.partition("is violated: ")[2] for one in store.monitors.list_alerts()} == {
         "the value is 1 over 3 sources; the lowest is 1, from shard=1",
         "the value is 0.25",
@@ -93,7 +93,7 @@ def test_a_gauge_that_comes_no_more(sender: Callable[..., TestClient], store: St
     steady_clock.find_start(now[0])
 
     def watch() -> int:
-        return watch_gauges(Turn(store, lambda: now[0], steady_clock=steady_clock), monitor, specs)
+        return watch_gauges(StageTurn(store, lambda: now[0], steady_clock=steady_clock), monitor, specs)
 
     counts = []
     for hours in (1, 5.5, 6.5, 8):

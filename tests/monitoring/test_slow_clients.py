@@ -21,8 +21,8 @@ from tests.monitoring.conftest import traces
 from tests.monitoring.serving import PATIENCE, Server, waits
 from tests.monitoring.test_settling import chain
 
-from ragauge.monitoring.intake import bodies
-from ragauge.monitoring.intake.bodies import IncomingBody, RequestRefusedError, read_body
+from ragauge.monitoring.intake import intake
+from ragauge.monitoring.intake.intake import IncomingBody, RequestRefusedError, read_body
 
 SLOW, SILENT = 100, 200
 MIB, PACKED = 1 << 20, "\r\nContent-Encoding: gzip"
@@ -52,7 +52,7 @@ def worked(server: Server) -> float:
 
 def test_a_body_that_does_not_come_in_time_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     """408 with the time that it had, however steadily its bytes drip in."""
-    monkeypatch.setattr(bodies, "BODY_TIMEOUT_S", 0.1)
+    monkeypatch.setattr(intake, "BODY_TIMEOUT_S", 0.1)
 
     async def receive() -> MutableMapping[str, Any]:
         await asyncio.sleep(0.01)
@@ -86,7 +86,7 @@ def test_of_what_is_refused_no_more_than_the_limit_is_read(headers: dict[str, st
 
 def test_what_is_refused_is_waited_for_briefly(monkeypatch: pytest.MonkeyPatch) -> None:
     """Who sends nothing more is answered when the time is over; who has sent everything, or is gone, at once."""
-    monkeypatch.setattr(bodies, "DISCARD_TIMEOUT_S", 0.1)
+    monkeypatch.setattr(intake, "DISCARD_TIMEOUT_S", 0.1)
     for last in ({"type": "http.request", "body": b"x"}, {"type": "http.disconnect"}, None):
         parts: list[Any] = [last]
 
@@ -132,7 +132,7 @@ def test_slow_clients_wait_alone(served: Callable[..., Server]) -> None:
             began = time.monotonic()
             assert server.post(traces(chain(trace_id=f"{turn + 2:032x}"))) == 200
             longest = max(longest, time.monotonic() - began)
-        assert longest < bodies.BODY_TIMEOUT_S / 2
+        assert longest < intake.BODY_TIMEOUT_S / 2
         assert worked(server) - work < 2
         assert resident(server) < before + 20
         slow[0].sendall(body[10:])  # whoever goes on is answered all the same
@@ -158,7 +158,7 @@ def test_what_is_declared_and_not_sent_takes_no_room(served: Callable[..., Serve
         began, work = time.monotonic(), worked(server)
         for turn in range(10):
             assert server.post(traces(chain(trace_id=f"{turn + 2:032x}"))) == 200
-        assert time.monotonic() - began < bodies.BODY_TIMEOUT_S  # the time of the silent ones is not over
+        assert time.monotonic() - began < intake.BODY_TIMEOUT_S  # the time of the silent ones is not over
         assert worked(server) - work < 2
     packer = zlib.compressobj(1, wbits=31)
     zeros = packer.compress(bytes(60 * MIB)) + packer.flush(zlib.Z_SYNC_FLUSH)

@@ -33,7 +33,7 @@ from ragauge.monitoring.series.monitor_specs import MonitorSpecs, read_monitor_s
 from ragauge.monitoring.series.monitor_tracker import Alert
 from ragauge.monitoring.service import read_config_stages
 from ragauge.monitoring.traffic.verb import save_running_config
-from ragauge.monitoring.worker import Turn
+from ragauge.monitoring.worker import StageTurn
 from ragauge.store.store_access import Store, open_store
 
 DAYS = traffic([0.9, 0.9, 0.5, 0.5, 0.95, 0.95, 0.95], rate=40)
@@ -366,7 +366,7 @@ def test_no_monitors_no_stage(tmp_path: Path) -> None:
     (raise_alerts,) = [stage.work for stage in read_config_stages(path) if stage.lane == "alerts"]
     with store_at(tmp_path / "store.db") as store:
         stored(store, DAYS[:160])
-        assert raise_alerts(Turn(store)) == 1
+        assert raise_alerts(StageTurn(store)) == 1
 
 
 def test_two_servers_tell_once(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from tests.monitoring.serving import waits
 
 from ragauge.core.errors import StoreError
 from ragauge.monitoring import worker as worker_module
-from ragauge.monitoring.worker import CLOCK_STEP_S, Lease, Stage, SteadyClock, Turn, Worker
+from ragauge.monitoring.worker import CLOCK_STEP_S, Lease, LoopStage, StageLoop, StageTurn, SteadyClock
 from ragauge.store.jobs import LEASE_S
 from ragauge.store.store_access import Store
 
@@ -18,16 +18,16 @@ def test_what_is_due_is_done_at_once(store: Store) -> None:
     """A stage with work has turns one after another, between those of its lane; then it waits for its interval."""
     left, turns = [3], list[str]()
 
-    def work(_: Turn) -> int:
+    def work(_: StageTurn) -> int:
         turns.append("work")
         left[0] -= 1
         return max(0, left[0])
 
-    def rest(_: Turn) -> int:
+    def rest(_: StageTurn) -> int:
         turns.append("rest")
         return 0
 
-    server = Worker(store, [Stage("a", work, 3600.0), Stage("a", rest, 3600.0)], print)
+    server = StageLoop(store, [LoopStage("a", work, 3600.0), LoopStage("a", rest, 3600.0)], print)
     server.start()
     waits(lambda: left[0] == 0)
     server.close()
@@ -39,16 +39,16 @@ def test_an_error_is_reported_once_and_tried_again(store: Store, monkeypatch: py
     monkeypatch.setattr(worker_module, "RETRY_S", 0.01)
     errors, warnings, n_other = ["a", "a", "b", "a"], list[str](), [0]
 
-    def fail(_: Turn) -> int:
+    def fail(_: StageTurn) -> int:
         if errors:
             raise StoreError(errors.pop(0))
         return 0
 
-    def succeed(_: Turn) -> int:
+    def succeed(_: StageTurn) -> int:
         n_other[0] += 1
         return 0
 
-    server = Worker(store, [Stage("a", fail, 3600.0), Stage("a", succeed, 0.01)], warnings.append)
+    server = StageLoop(store, [LoopStage("a", fail, 3600.0), LoopStage("a", succeed, 0.01)], warnings.append)
     server.start()
     waits(lambda: not errors and n_other[0] > 3)
     server.close()
@@ -59,15 +59,15 @@ def test_a_lane_that_waits_holds_up_no_other(store: Store) -> None:
     """A stage that waits for others, such as a judge, leaves the other lanes their turns; both see the end."""
     n_done, over = [0], list[bool]()
 
-    def wait(turn: Turn) -> int:
+    def wait(turn: StageTurn) -> int:
         over.append(turn.over.wait(200.0))
         return 0
 
-    def count(_: Turn) -> int:
+    def count(_: StageTurn) -> int:
         n_done[0] += 1
         return 0
 
-    server = Worker(store, [Stage("judge", wait, 0.0), Stage("read", count, 0.01)], print)
+    server = StageLoop(store, [LoopStage("judge", wait, 0.0), LoopStage("read", count, 0.01)], print)
     server.start()
     waits(lambda: n_done[0] > 3)
     server.close()
@@ -88,7 +88,7 @@ def test_a_step_of_the_clock_is_another_beginning() -> None:
 def test_a_lease_is_one_servers(store: Store) -> None:
     """One server has a job until it ends, gives it back, or sends no heartbeat; the loser's outcome is not kept."""
     now = [1000.0]
-    turn = Turn(store, lambda: now[0])
+    turn = StageTurn(store, lambda: now[0])
     lease = Lease.take(turn, "nightly", 1000.0)
     assert lease is not None
     assert (lease.renew(), Lease.take(turn, "nightly", 1000.0)) == (True, None)
@@ -97,7 +97,7 @@ def test_a_lease_is_one_servers(store: Store) -> None:
     assert other is not None
     assert (lease.renew(), lease.end("pass"), other.job.attempts) == (False, False, 2)
     other.release()
-    third = Lease.take(Turn(store, lambda: now[0], threading.Event()), "nightly", 1000.0)
+    third = Lease.take(StageTurn(store, lambda: now[0], threading.Event()), "nightly", 1000.0)
     assert third is not None
     third.turn.over.set()
     assert not third.renew()

@@ -26,7 +26,7 @@ from ragauge.monitoring.replay.verb import read_monitor, read_section
 from ragauge.monitoring.series.monitor_specs import MonitorSpecs
 from ragauge.monitoring.traffic.traffic_scorer import LabelDecisions, TrafficScorer
 from ragauge.monitoring.traffic.verb import save_running_config
-from ragauge.monitoring.worker import Stage, Turn, Worker
+from ragauge.monitoring.worker import LoopStage, StageLoop, StageTurn
 from ragauge.store.store_access import Store, open_store
 from ragauge.verbs.options import ServeOptions
 
@@ -58,7 +58,7 @@ class Service:
         store: Store,
         policy: Policy,
         warn: Callable[[str], None],
-        stages: Sequence[Stage] = (),
+        stages: Sequence[LoopStage] = (),
         tail: Sequence[Path] = (),
     ) -> None:
         from ragauge.monitoring.intake.intake import Intake
@@ -67,7 +67,7 @@ class Service:
         self._intake = Intake(store, policy.patience)
         self._switch = sys.getswitchinterval()
         self._settings = ExitStack()  # of the process, put back at the end
-        self._worker = Worker(store, [*build_traffic_stages(store, policy, warn, tail), *stages], warn)
+        self._worker = StageLoop(store, [*build_traffic_stages(store, policy, warn, tail), *stages], warn)
 
     def wrap(self, dashboard: ASGIApp, access: SenderAccess) -> ASGIApp:
         """The dashboard, with the addresses that exporters send to."""
@@ -98,7 +98,7 @@ class Service:
 
 def build_traffic_stages(
     store: Store, policy: Policy, warn: Callable[[str], None], tail: Sequence[Path] = ()
-) -> list[Stage]:
+) -> list[LoopStage]:
     """What is done with every trace: read files, read traces, score, judge, delete what is old.
 
     Args:
@@ -116,34 +116,34 @@ def build_traffic_stages(
     parser = BodyParser(policy.redaction, dated=policy.dated)
     files_behind = set(tail) if policy.dated else set()  # files that were not read to their ends yet
 
-    def read_tail(file: TailedFile, _: Turn) -> int:
+    def read_tail(file: TailedFile, _: StageTurn) -> int:
         try:
             return file.read()
         finally:  # a file that cannot be read holds up no other
             files_behind.discard(file.path)
 
-    def read_due(turn: Turn) -> int:
+    def read_due(turn: StageTurn) -> int:
         """Reads traces; what comes out of a file after a kill may be older than what was taken before."""
         return 0 if files_behind else settle_traces(store, policy, turn.now, sampler=sampler)
 
-    def delete_expired(turn: Turn) -> int:
+    def delete_expired(turn: StageTurn) -> int:
         if policy.keep_runs is not None:
             delete_old_runs(store, turn.now - policy.keep_runs)
         return store.inbox.delete_old(turn.now - policy.keep_raw, turn.now - policy.keep_traces)
 
     files = [TailedFile(store, path, parser, policy.patience, warn) for path in tail]
     return [
-        *(Stage(f"file-{n}", partial(read_tail, file), READ_INTERVAL_S) for n, file in enumerate(files)),
-        Stage("read", read_due, READ_INTERVAL_S),
-        Stage("score", lambda _: scorer.score_free(), SCORE_INTERVAL_S),
-        Stage("score", lambda _: decisions.run_once(), SCORE_INTERVAL_S),
-        Stage("score", lambda _: scorer.refresh_cards(), SCORE_INTERVAL_S),
-        Stage("score", delete_expired, DELETE_INTERVAL_S),
-        Stage("judge", lambda _: scorer.judge(), SCORE_INTERVAL_S),
+        *(LoopStage(f"file-{n}", partial(read_tail, file), READ_INTERVAL_S) for n, file in enumerate(files)),
+        LoopStage("read", read_due, READ_INTERVAL_S),
+        LoopStage("score", lambda _: scorer.score_free(), SCORE_INTERVAL_S),
+        LoopStage("score", lambda _: decisions.run_once(), SCORE_INTERVAL_S),
+        LoopStage("score", lambda _: scorer.refresh_cards(), SCORE_INTERVAL_S),
+        LoopStage("score", delete_expired, DELETE_INTERVAL_S),
+        LoopStage("judge", lambda _: scorer.judge(), SCORE_INTERVAL_S),
     ]
 
 
-def read_config_stages(config: Path | None) -> list[Stage]:
+def read_config_stages(config: Path | None) -> list[LoopStage]:
     """What the section `monitor` of a file asks for: alerts, daily checks, schedules, and what is sent to receivers.
 
     Args:
@@ -159,35 +159,33 @@ def read_config_stages(config: Path | None) -> list[Stage]:
     return _build_config_stages(monitor or MonitorSection(), specs, file)
 
 
-def _build_config_stages(monitor: MonitorSection, specs: MonitorSpecs, file: str) -> list[Stage]:
-    from ragauge.monitoring.alerts.alert_worker import advance_monitors
-    from ragauge.monitoring.alerts.gauge_alerts import watch_gauges
+def _build_config_stages(monitor: MonitorSection, specs: MonitorSpecs, file: str) -> list[LoopStage]:
+    from ragauge.monitoring.alerts.alert_worker import advance_monitors, watch_gauges
     from ragauge.monitoring.canary.runner import JudgeCanary
     from ragauge.monitoring.drift.drift_job import DriftJob
     from ragauge.monitoring.jobs.scheduler import Scheduler
-    from ragauge.monitoring.outbox import send_due
-    from ragauge.monitoring.result_export import queue_results
+    from ragauge.monitoring.outbox import queue_results, send_due
 
     canary = JudgeCanary(monitor) if monitor.has_judge_canary else None
 
-    def raise_alerts(turn: Turn) -> int:
+    def raise_alerts(turn: StageTurn) -> int:
         check_judge = None if canary is None else partial(canary.run_once, turn, JUDGE_TRUST_S)
         return len(advance_monitors(turn.store, monitor, specs, turn.now, check_judge, turn.began))
 
     stages = [
-        Stage("send", lambda turn: queue_results(turn, monitor), SEND_INTERVAL_S),
-        Stage("send", lambda turn: send_due(turn.store, monitor, turn.now), SEND_INTERVAL_S),
+        LoopStage("send", lambda turn: queue_results(turn, monitor), SEND_INTERVAL_S),
+        LoopStage("send", lambda turn: send_due(turn.store, monitor, turn.now), SEND_INTERVAL_S),
     ]
     if specs.metrics:
-        stages.append(Stage("alerts", raise_alerts, ALERT_INTERVAL_S))
+        stages.append(LoopStage("alerts", raise_alerts, ALERT_INTERVAL_S))
     if specs.signals:
-        stages.append(Stage("read", lambda turn: watch_gauges(turn, monitor, specs.signals), ALERT_INTERVAL_S))
+        stages.append(LoopStage("read", lambda turn: watch_gauges(turn, monitor, specs.signals), ALERT_INTERVAL_S))
     if canary is not None:
-        stages.append(Stage("alerts", canary.run_once, ALERT_INTERVAL_S))
+        stages.append(LoopStage("alerts", canary.run_once, ALERT_INTERVAL_S))
     if monitor.drift:
-        stages.append(Stage("alerts", DriftJob(monitor).run_once, ALERT_INTERVAL_S))
+        stages.append(LoopStage("alerts", DriftJob(monitor).run_once, ALERT_INTERVAL_S))
     if monitor.schedules:
-        stages.append(Stage("schedules", Scheduler(monitor, file).run_once, ALERT_INTERVAL_S))
+        stages.append(LoopStage("schedules", Scheduler(monitor, file).run_once, ALERT_INTERVAL_S))
     return stages
 
 

@@ -43,7 +43,7 @@ class SteadyClock:
         return self._began
 
 
-class Turn:
+class StageTurn:
     """What a stage gets at each of its turns.
 
     Args:
@@ -70,15 +70,15 @@ class Turn:
 
 
 @dataclass(frozen=True, slots=True)
-class Stage:
+class LoopStage:
     """One kind of work."""
 
     lane: str  #: stages of one lane take turns in one thread; what waits for others has a lane of its own.
-    work: Callable[[Turn], int]  #: does what is due; returns how much that was.
+    work: Callable[[StageTurn], int]  #: does what is due; returns how much that was.
     interval_s: float  #: seconds until the next turn when nothing was due.
 
 
-class Worker:
+class StageLoop:
     """Gives stages their turns until the server ends.
 
     A stage that did something has its next turn after the others of its lane; one with nothing to do after its
@@ -92,7 +92,11 @@ class Worker:
     """
 
     def __init__(
-        self, store: Store, stages: Sequence[Stage], warn: Callable[[str], None], clock: Callable[[], float] = time.time
+        self,
+        store: Store,
+        stages: Sequence[LoopStage],
+        warn: Callable[[str], None],
+        clock: Callable[[], float] = time.time,
     ) -> None:
         self._store, self._warn, self._clock, self._over = store, warn, clock, threading.Event()
         lanes = {stage.lane: [other for other in stages if other.lane == stage.lane] for stage in stages}
@@ -113,7 +117,7 @@ class Worker:
             if thread.is_alive():
                 thread.join(SHUTDOWN_S)
 
-    def _run_lane(self, stages: Sequence[Stage]) -> None:
+    def _run_lane(self, stages: Sequence[LoopStage]) -> None:
         clocks = [SteadyClock() for _ in stages]
         due, errors = [0.0 for _ in stages], ["" for _ in stages]
         while not self._over.is_set():
@@ -123,10 +127,10 @@ class Worker:
                     due[index] = time.monotonic() + wait_s
             self._over.wait(max(0.0, min(due) - time.monotonic()))
 
-    def _take_turn(self, stage: Stage, steady_clock: SteadyClock, last_error: str) -> tuple[float, str]:
+    def _take_turn(self, stage: LoopStage, steady_clock: SteadyClock, last_error: str) -> tuple[float, str]:
         """Seconds until the next turn, and what went wrong."""
         try:
-            turn = Turn(self._store, self._clock, self._over, steady_clock)
+            turn = StageTurn(self._store, self._clock, self._over, steady_clock)
             return (0.0 if stage.work(turn) else stage.interval_s), ""
         except Exception as error:  # whatever it is, the next turn may do without it
             error_text = str(error) if isinstance(error, RagaugeError) else f"{type(error).__name__}: {error}"
@@ -139,13 +143,23 @@ class Worker:
 class Lease:
     """An occurrence of a job that one server does; it is another's after two minutes without a heartbeat."""
 
-    turn: Turn
-    job: Job
-    owner: str
+    turn: StageTurn  #: with the store and the clock.
+    job: Job  #: as it was taken up.
+    owner: str  #: unlike that of any other lease.
 
     @classmethod
-    def take(cls, turn: Turn, name: str, due: float, reason: str = "") -> Lease | None:
-        """Takes an occurrence up; None where another server has it, or it is over."""
+    def take(cls, turn: StageTurn, name: str, due: float, reason: str = "") -> Lease | None:
+        """Takes an occurrence up.
+
+        Args:
+            turn: with the store and the clock.
+            name: of the job.
+            due: which occurrence, seconds since 1970.
+            reason: what made it due; "" = its time.
+
+        Returns:
+            None where another server has it, or it is over.
+        """
         owner = secrets.token_hex(8)
         job = turn.store.jobs.take_job(name, due, owner, turn.clock(), reason)
         return None if job is None else cls(turn, job, owner)

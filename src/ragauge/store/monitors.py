@@ -183,15 +183,8 @@ class Monitors(Outbox[Delivery]):
         if not new_deliveries:
             return
         rows = [
-            {
-                "delivery_id": delivery.delivery_id,
-                "alert_id": delivery.alert_id,
-                "target": delivery.target,
-                "due": delivery.due,
-                "attempts": delivery.attempts,
-                "error": delivery.error,
-                "body": pack_text(json.dumps(delivery.body)),
-            }
+            {column.name: getattr(delivery, column.name) for column in deliveries.c}
+            | {"body": pack_text(json.dumps(delivery.body))}
             for delivery in new_deliveries
         ]
         with self._database.write() as connection:

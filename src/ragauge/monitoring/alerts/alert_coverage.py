@@ -14,10 +14,9 @@ from ragauge.rendering.words import to_line
 if TYPE_CHECKING:
     from ragauge.core.verdict import VerdictCounts
     from ragauge.monitoring.series.alert_details import AlertAccount
-    from ragauge.monitoring.series.false_alarm_budget import AlarmShares
+    from ragauge.monitoring.series.false_alarm_budget import AlarmShares, MonitoredProjects
     from ragauge.monitoring.series.label_correction import CorrectedDay
     from ragauge.monitoring.series.monitor_tracker import Alert
-    from ragauge.monitoring.series.projects import MonitoredProjects
 
 SHARES_NOTE = (
     "Each monitor splits its share across its series; each daily test splits its share across the days of a period."

@@ -15,9 +15,16 @@ from ragauge.core.identity import hash_json
 from ragauge.core.messages import format_count, format_value
 from ragauge.engine.request_stream import find_watched_project, list_traffic_projects
 from ragauge.monitoring.alerts.alert_coverage import format_headline
-from ragauge.monitoring.http_post import TIMEOUT_S, post_body, resolve_secret
 from ragauge.monitoring.intake.otlp import OWN_PREFIX
-from ragauge.monitoring.otlp_log_client import AttributeValues, LogRecords, add_attributes, send_records
+from ragauge.monitoring.otlp_log_client import (
+    TIMEOUT_S,
+    AttributeValues,
+    LogRecords,
+    add_attributes,
+    post_body,
+    resolve_secret,
+    send_records,
+)
 from ragauge.monitoring.series.alert_details import build_plain_account
 from ragauge.store.monitors import Delivery
 
@@ -56,7 +63,7 @@ def build_alert_request(body: Mapping[str, Any]) -> bytes:
     """The packed request that tells of an alert; the same bytes at every attempt.
 
     Args:
-        body: what is told, as `notifying.deliveries` makes it.
+        body: what is told, as `build_deliveries` makes it.
     """
     request = LogRecords()
     record = request.records.add()
@@ -188,7 +195,15 @@ def _list_examples(store: Store, account: AlertAccount) -> list[dict[str, str | 
 
 
 def send_alert(receiver: NotifySection, body: Mapping[str, Any]) -> tuple[str, bool]:
-    """Notifies one receiver once; why it failed, without the address, or "", and whether that is final."""
+    """Notifies one receiver once.
+
+    Args:
+        receiver: by webhook, email or OTLP.
+        body: what is sent, as `build_deliveries` makes it.
+
+    Returns:
+        Why it failed, without the address, "" = it arrived; and whether that is final.
+    """
     if receiver.otlp is not None:
         return send_records(receiver, build_alert_request(body), str(body["id"]))
     try:

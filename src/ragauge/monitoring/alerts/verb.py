@@ -102,10 +102,9 @@ def list_monitors(*, config: Path | None = None, store: str | None = None) -> Mo
     """
     from ragauge.core.config.config_loader import DEFAULT_FILE
     from ragauge.engine.request_stream import list_traffic_projects
-    from ragauge.monitoring.drift.drift_days import count_testable_projects
+    from ragauge.monitoring.drift.drift_measures import count_testable_projects
     from ragauge.monitoring.replay.compute import MonitoringStatus, build_trackers, list_statuses
-    from ragauge.monitoring.series.false_alarm_budget import build_alarm_shares
-    from ragauge.monitoring.series.projects import find_watched_projects, select_projects
+    from ragauge.monitoring.series.false_alarm_budget import build_alarm_shares, find_watched_projects, select_projects
     from ragauge.store.store_access import open_store
 
     path = config or Path(DEFAULT_FILE)

@@ -24,7 +24,7 @@ from ragauge.monitoring.canary.compute import (
     divide_evenly,
     find_first_look,
 )
-from ragauge.monitoring.jobs.daily_job import DailyJob
+from ragauge.monitoring.jobs.scheduler import DailyJob
 from ragauge.monitoring.series.false_alarm_budget import compute_daily_level
 from ragauge.monitoring.series.monitor_tracker import JUDGE_CHANGED, Alert
 from ragauge.monitoring.series.series import ALL
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from ragauge.core.example import Example
     from ragauge.engine.plan import Plan
     from ragauge.monitoring.canary.compute import CanaryDay
-    from ragauge.monitoring.worker import Turn
+    from ragauge.monitoring.worker import StageTurn
     from ragauge.scores.results.monitoring import Job
     from ragauge.store.store_access import Store
 
@@ -44,7 +44,7 @@ class JudgeCanary(DailyJob):
 
     name = CANARY_LOOK
 
-    def check_day(self, turn: Turn, job: Job) -> tuple[str, Sequence[Alert]]:
+    def check_day(self, turn: StageTurn, job: Job) -> tuple[str, Sequence[Alert]]:
         """What today's judgements say, and the alert that they raise or end."""
         store = turn.store
         run = self._find_frozen_run(store)
@@ -120,7 +120,7 @@ class JudgeCanary(DailyJob):
             if row["metric"] in names
         }
 
-    def _update_alerts(self, turn: Turn, judge_plan: Plan, day_result: CanaryDay, look: int) -> list[Alert]:
+    def _update_alerts(self, turn: StageTurn, judge_plan: Plan, day_result: CanaryDay, look: int) -> list[Alert]:
         """What is raised or ends. One of which somebody said a word ends though the judge does not go back."""
         open_alerts = [
             saved_alert

@@ -1,4 +1,4 @@
-"""What the server does once a day: asks whether the texts of yesterday are unlike those before, and raises alerts."""
+"""The daily drift check: whether the texts of the day before differ from those before it, with its alerts."""
 
 from __future__ import annotations
 
@@ -17,17 +17,20 @@ from ragauge.monitoring.drift.compute import (
     count_permutations,
     list_marked_days,
 )
-from ragauge.monitoring.drift.drift_days import BASELINE_DAYS, LAST_DAYS, count_testable_projects
-from ragauge.monitoring.drift.drift_measures import build_drift_report
-from ragauge.monitoring.jobs.daily_job import DailyJob
-from ragauge.monitoring.series.false_alarm_budget import compute_daily_level, count_parts
+from ragauge.monitoring.drift.drift_measures import (
+    BASELINE_DAYS,
+    LAST_DAYS,
+    build_drift_report,
+    count_testable_projects,
+)
+from ragauge.monitoring.jobs.scheduler import DailyJob
+from ragauge.monitoring.series.false_alarm_budget import compute_daily_level, count_parts, select_projects
 from ragauge.monitoring.series.monitor_tracker import Alert
-from ragauge.monitoring.series.projects import select_projects
 from ragauge.monitoring.series.series import ALL
 
 if TYPE_CHECKING:
     from ragauge.core.config.monitor import MonitorSection
-    from ragauge.monitoring.worker import Turn
+    from ragauge.monitoring.worker import StageTurn
     from ragauge.scores.results.monitoring import Job
     from ragauge.store.store_access import Store
 
@@ -37,7 +40,7 @@ class DriftJob(DailyJob):
 
     name = "drift (daily)"
 
-    def check_day(self, turn: Turn, job: Job) -> tuple[str, Sequence[Alert]]:
+    def check_day(self, turn: StageTurn, job: Job) -> tuple[str, Sequence[Alert]]:
         """What the last seven days of each project say, and the alerts that they raise or end."""
         several = _DriftProjects(turn.store, self._monitor)
         until = datetime.fromtimestamp(job.due, UTC).date()

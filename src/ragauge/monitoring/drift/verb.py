@@ -65,8 +65,7 @@ def monitor_drift(options: MonitorDriftOptions) -> DriftResult:
         UsageError: no such day, no traffic is stored, or `to` is no set.
     """
     from ragauge.engine.request_stream import get_traffic_day, iter_arrivals, list_traffic_projects, list_traffic_runs
-    from ragauge.monitoring.drift.drift_days import BASELINE_DAYS, LAST_DAYS
-    from ragauge.monitoring.drift.drift_measures import build_drift_report
+    from ragauge.monitoring.drift.drift_measures import BASELINE_DAYS, LAST_DAYS, build_drift_report
     from ragauge.monitoring.replay.verb import NoTrafficError, parse_day
     from ragauge.store.store_access import open_store
 

@@ -20,8 +20,7 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (
 )
 
 from ragauge.core.values import describe_value
-from ragauge.monitoring.intake.bodies import Form, RequestRefusedError
-from ragauge.monitoring.traffic.structure import check_parts
+from ragauge.monitoring.intake.intake import Form, RequestRefusedError, check_parts
 from ragauge.readers.traces.spans import SPAN_ID, TRACE_ID
 
 MAX_ATTRIBUTES = 10_000  # of a span or an event; SDKs stop at 128 unless they are told otherwise

@@ -17,21 +17,21 @@ from typing import TYPE_CHECKING, BinaryIO, Protocol
 
 from ragauge.core.errors import StoreError
 from ragauge.monitoring.intake import body_parser
-from ragauge.monitoring.intake.bodies import (
+from ragauge.monitoring.intake.body_parser import BodyParser, ParsedBody, SentBody
+from ragauge.monitoring.intake.intake import (
     MAX_UNPACKED_BYTES,
     MEBIBYTE,
     TOO_SLOW,
     TYPES,
     Form,
     IncomingBody,
+    Intake,
     RequestRefusedError,
     build_status,
     parse_encoding,
     parse_form,
     read_body,
 )
-from ragauge.monitoring.intake.body_parser import BodyParser, ParsedBody, SentBody
-from ragauge.monitoring.intake.intake import Intake
 from ragauge.monitoring.traffic.trace_assembly import collect_contents
 from ragauge.readers.traces.spans import TraceSpan
 from ragauge.store.inbox import Batch, ReadDelay, TailPosition

@@ -1,19 +1,22 @@
-"""The schedules of a configuration: each occurrence is run once, by one server."""
+"""The schedules and the daily checks of a configuration: each occurrence is run once, by one server."""
 
 from __future__ import annotations
 
 import multiprocessing
-from collections.abc import Callable, Iterator
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import partial
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from ragauge.core.errors import StoreError
 from ragauge.core.identity import hash_json
 from ragauge.engine.request_stream import find_watched_project, list_served_models, list_traffic_projects
 from ragauge.monitoring.alerts.notifications import save_alerts
+from ragauge.monitoring.alerts.verb import build_stated_account
 from ragauge.monitoring.jobs.scheduled_run import (
     ScheduledOutcome,
     ScheduledRun,
@@ -22,8 +25,8 @@ from ragauge.monitoring.jobs.scheduled_run import (
     list_schedule_alerts,
 )
 from ragauge.monitoring.series.alert_details import build_plain_account
+from ragauge.monitoring.series.false_alarm_budget import select_projects
 from ragauge.monitoring.series.fault_attribution import Blame
-from ragauge.monitoring.series.projects import select_projects
 from ragauge.monitoring.worker import Lease
 from ragauge.store.inbox import DAY_S
 
@@ -33,7 +36,7 @@ if TYPE_CHECKING:
     from ragauge.core.config.monitor import MonitorSection, ScheduleSection
     from ragauge.monitoring.series.alert_details import AlertAccount
     from ragauge.monitoring.series.monitor_tracker import Alert
-    from ragauge.monitoring.worker import Turn
+    from ragauge.monitoring.worker import StageTurn
     from ragauge.scores.results.monitoring import Job
     from ragauge.store.store_access import Store
 
@@ -93,7 +96,7 @@ class Scheduler:
         self._any: tuple[str, ...] = ()  # projects whose models start what names none
         self._several = False  # whether more than one sends
 
-    def run_once(self, turn: Turn) -> int:
+    def run_once(self, turn: StageTurn) -> int:
         """Does what is due, one after another, until the server ends; returns how many runs it did."""
         n_done = 0
         for schedule in self._monitor.schedules:
@@ -112,7 +115,7 @@ class Scheduler:
         return n_done
 
     def _record_failure(
-        self, turn: Turn, schedule: ScheduleSection, lease: Lease | None, outcome: ScheduledOutcome
+        self, turn: StageTurn, schedule: ScheduleSection, lease: Lease | None, outcome: ScheduledOutcome
     ) -> None:
         """Stores that a schedule itself went wrong, once for one reason, with an alert; the others go on."""
         now, latest = _find_latest(turn, schedule.name)
@@ -123,7 +126,7 @@ class Scheduler:
         if lease is not None:
             self._end_job(lease, outcome)
 
-    def _take_due_job(self, turn: Turn, schedule: ScheduleSection) -> Lease | None:
+    def _take_due_job(self, turn: StageTurn, schedule: ScheduleSection) -> Lease | None:
         """The occurrence that is due, where this server is the one to do it."""
         now, latest = _find_latest(turn, schedule.name)
         if latest is None:  # what was due before the schedule was configured was not missed
@@ -140,7 +143,7 @@ class Scheduler:
         due = find_last_due(schedule.cron, schedule.zone, now)
         return Lease.take(turn, schedule.name, due) if due > latest.due else None
 
-    def _take_changed_job(self, turn: Turn, schedule: ScheduleSection, now: float) -> Lease | None:
+    def _take_changed_job(self, turn: StageTurn, schedule: ScheduleSection, now: float) -> Lease | None:
         """A run that is due because what it watches changed since the last check; what is not there waits."""
         store = turn.store
         contents = list(self._list_watched(store, schedule, now))
@@ -215,7 +218,7 @@ class Scheduler:
                 save_alerts(store, self._monitor, list_schedule_alerts(store, lease.job, outcome, now), now, describe)
 
 
-def _find_latest(turn: Turn, name: str) -> tuple[float, Job | None]:
+def _find_latest(turn: StageTurn, name: str) -> tuple[float, Job | None]:
     """The moment, and the latest occurrence; one more than a day ahead was made before the clock was put back."""
     now = turn.clock()
     return now, turn.store.jobs.newest(name, now + DAY_S)
@@ -261,3 +264,50 @@ def run_in_process(scheduled_run: ScheduledRun, alive: IsAlive) -> ScheduledOutc
 
 def _run_scheduled(scheduled_run: ScheduledRun, connection: Connection) -> None:
     connection.send(scheduled_run.outcome())
+
+
+DAILY_OFFSET_S = 3600.0  # seconds after midnight, UTC, when a day's traces are there
+
+
+class DailyJob(ABC):
+    """A check that is made once a day, an hour after midnight UTC.
+
+    Args:
+        monitor: the section of the configuration.
+    """
+
+    name: ClassVar[str]
+
+    def __init__(self, monitor: MonitorSection) -> None:
+        self._monitor = monitor
+
+    @abstractmethod
+    def check_day(self, turn: StageTurn, job: Job) -> tuple[str, Sequence[Alert]]:
+        """The outcome in a sentence, and the alerts that are raised or end, each in its last state."""
+
+    def run_once(self, turn: StageTurn, repeat_after_s: float | None = None) -> int:
+        """Makes the check if no server has yet today; returns how many alerts were raised or ended.
+
+        Args:
+            turn: with the store and the moment.
+            repeat_after_s: seconds since the last check after which another is made, whatever the time; None = once
+                a day.
+        """
+        store, now = turn.store, turn.now
+        due = (now - DAILY_OFFSET_S) // DAY_S * DAY_S + DAILY_OFFSET_S if repeat_after_s is None else now
+        latest = store.jobs.newest(self.name, now + DAY_S)
+        is_abandoned = latest is not None and latest.state == "running"
+        if turn.over.is_set() or (
+            latest is not None and not is_abandoned and latest.due >= due - (repeat_after_s or 0.0)
+        ):
+            return 0
+        lease = Lease.take(turn, self.name, latest.due if latest is not None and is_abandoned else due)
+        if lease is None:
+            return 0
+        with lease.send_heartbeats():
+            message, changed = self.check_day(turn, lease.job)
+        with store.transaction():
+            if not lease.end("done", message=message):
+                return 0
+            save_alerts(store, self._monitor, changed, now, partial(build_stated_account, store, monitor=self._monitor))
+        return len(changed)

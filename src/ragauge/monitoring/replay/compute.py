@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 from typing import TYPE_CHECKING, NamedTuple
 
 from ragauge.monitoring.drift.compute import DriftDay
 from ragauge.monitoring.series.alert_details import AlertAccount
-from ragauge.monitoring.series.false_alarm_budget import AlarmShares, count_parts
+from ragauge.monitoring.series.false_alarm_budget import AlarmShares, MonitoredProjects, count_parts
 from ragauge.monitoring.series.gauge_monitors import GaugeStatus
 from ragauge.monitoring.series.label_correction import CorrectedDay
 from ragauge.monitoring.series.monitor_tracker import Alert, MonitorTracker, TrackerState
-from ragauge.monitoring.series.projects import MonitoredProjects
 from ragauge.monitoring.series.series import LONG_WINDOW, WINDOW, Segment, Series
-from ragauge.monitoring.series.windows import simulate_point_alarms
 
 if TYPE_CHECKING:
     from ragauge.core.config.monitor import MonitorSection
@@ -215,3 +213,43 @@ def replay_requests(
         alerts += [(index, alert) for alert in raised]
     ordered = sorted(alerts, key=lambda entry: ((entry[1].ended_at or entry[1].fired_at), entry[1].number, entry[0]))
     return series_statuses, [alert for _, alert in ordered]
+
+
+N_MONTHS, MAX_DAY_SCORES = 200, 500  # that are simulated; scores of a simulated day, at most
+
+
+def simulate_point_alarms(
+    values: Sequence[float], m: float, a_day: float, days: int, wait: timedelta = timedelta(0), *, seed: int = 0
+) -> float | None:
+    """The share of periods in which the mean of the last 50 scores falls below m although nothing changed.
+
+    Simulated: periods of scores that are drawn from those that were seen.
+
+    Args:
+        values: scores that were seen, shape (n,), in [0, 1], higher better.
+        m: what the mean of the last 50 is held to.
+        a_day: scores a day; more than 500 are simulated as 500.
+        days: of a period.
+        wait: how long it must stay below.
+        seed: of the simulation.
+
+    Returns:
+        In [0, 1]; None with fewer than 50 values.
+
+    >>> simulate_point_alarms([0.0] + [1.0] * 9, 0.85, 50, 30) is None
+    True
+    >>> simulate_point_alarms([0.0] * 10 + [1.0] * 90, 0.85, 50, 30) > 0.9
+    True
+    """
+    import numpy as np
+
+    if len(values) < WINDOW:
+        return None
+    rate = max(1, min(MAX_DAY_SCORES, round(a_day)))
+    generator, observed, alarmed = np.random.default_rng(seed), np.asarray(values, dtype=float), 0
+    run = max(1, round(wait / timedelta(days=1) * rate))
+    for _ in range(N_MONTHS):
+        sums = np.cumsum(np.concatenate([[0.0], generator.choice(observed, rate * days + WINDOW)]))
+        below = np.concatenate([[0], np.cumsum((sums[WINDOW:] - sums[:-WINDOW]) / WINDOW < m - 1e-12)])
+        alarmed += bool((below[run:] - below[:-run] == run).any()) if len(below) > run else False
+    return alarmed / N_MONTHS

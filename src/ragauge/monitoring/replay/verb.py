@@ -72,10 +72,9 @@ def monitor_replay(options: MonitorReplayOptions) -> ReplayResult:
         UsageError: no monitor of a metric, no such day, or no run of traffic.
     """
     from ragauge.engine.request_stream import list_traffic_projects
-    from ragauge.monitoring.drift.drift_days import count_testable_projects
+    from ragauge.monitoring.drift.drift_measures import count_testable_projects
     from ragauge.monitoring.replay.compute import Replay, build_trackers, replay_requests
-    from ragauge.monitoring.series.false_alarm_budget import build_alarm_shares
-    from ragauge.monitoring.series.projects import select_projects
+    from ragauge.monitoring.series.false_alarm_budget import build_alarm_shares, select_projects
     from ragauge.store.store_access import open_store
 
     monitor, specs = require_monitor(options.config)
@@ -124,8 +123,8 @@ def _load_requests(store: Store, monitor: MonitorSection, specs: MonitorSpecs, s
 def _build_drift(store: Store, monitor: MonitorSection, came: Sequence[str], since: str) -> tuple[DriftDay, ...]:
     """The drift of each project of the last seven days, by project."""
     from ragauge.engine.request_stream import iter_arrivals
-    from ragauge.monitoring.drift.drift_days import run_drift_tests
-    from ragauge.monitoring.series.projects import select_projects
+    from ragauge.monitoring.drift.drift_measures import run_drift_tests
+    from ragauge.monitoring.series.false_alarm_budget import select_projects
 
     drift_by_day: list[DriftDay] = []
     for project in select_projects(monitor, came) if monitor.drift else ():

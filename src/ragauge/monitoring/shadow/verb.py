@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from itertools import count
 from typing import TYPE_CHECKING, NamedTuple
 
 from ragauge.comparison.verb import compare
 from ragauge.core.errors import UsageError
 from ragauge.core.example import EvalSet, Example
+from ragauge.core.messages import format_count, format_value
 from ragauge.evaluation.run.verb import load_set, run_system
 from ragauge.evaluation.verbs import evaluate
 from ragauge.monitoring.options import MonitorShadowOptions
 from ragauge.monitoring.plan.verb import parse_share_of_mean
 from ragauge.monitoring.shadow.compute import compare_retrieved_documents, decide_shadow
+from ragauge.rendering.sections import Phrase, ReportSection, Tone, Wording
 from ragauge.verbs.coroutines import run_coroutine
 from ragauge.verbs.evaluate_options import RunOptions
 from ragauge.verbs.option_specs import expand_options
@@ -25,7 +27,7 @@ if TYPE_CHECKING:
     from ragauge.comparison.result import ComparisonResult
     from ragauge.core.response import Response, Run
     from ragauge.monitoring.shadow.compute import RetrievedDocuments, ShadowVerdict
-    from ragauge.rendering.sections import ReportSection
+    from ragauge.scores.results.comparison import MetricChange
     from ragauge.store.store_access import Store
 
 
@@ -66,8 +68,6 @@ class ShadowResult(PageResult):
         }
 
     def _build_sections(self) -> Iterable[ReportSection]:
-        from ragauge.monitoring.shadow.tables import build_shadow_sections
-
         golden = None if self.golden is None else self.golden.metrics[GOLDEN_METRIC]
         yield from build_shadow_sections(self.verdict, self.documents, golden)
         yield from self.comparison._build_sections()
@@ -178,3 +178,31 @@ def _compare_documents(previous: dict[str, Response], store: Store, candidate: s
     return (
         compare_retrieved_documents([old for old, _ in ids], [new for _, new in ids], CUTOFF_DOCUMENTS) if ids else None
     )
+
+
+RAMP_SHARES = (0.05, 0.25, 0.5, 1.0)  # shares of the requests that a candidate has one after another
+
+TONES: dict[str, Tone] = {"cut over": "good", "ramp": "unsure", "stop": "bad"}
+
+
+def build_shadow_sections(
+    verdict: ShadowVerdict, documents: RetrievedDocuments | None = None, golden: MetricChange | None = None
+) -> Iterator[ReportSection]:
+    """The verdict and the rule that decided; what is retrieved, and what golden questions say of it."""
+    move = f"ramp: send it {verdict.share:.0%} of the requests" if verdict.move == "ramp" else verdict.move
+    steps = " and ".join(f"{share:.0%}" for share in RAMP_SHARES if share > verdict.share)
+    nexts = f"Then {steps}, as long as its own traffic is no worse." if verdict.move == "ramp" else ""
+    lead: list[Wording] = [Phrase(f"{move[0].upper()}{move[1:]}.", TONES[verdict.move]), f"{verdict.rule}."]
+    lead += [nexts] if nexts else []
+    if documents is not None:
+        many, divergence_text = format_count(documents.n, "question"), format_value(documents.divergence)
+        lead.append(
+            f"{documents.overlap:.0%} of the top {documents.k} documents for {many} are the same; the JS divergence of "
+            f"how often each document is retrieved is {divergence_text} (maximum 1)."
+        )
+    if golden is not None:
+        reach = golden.difference.widest_interval
+        within = f" [{reach.low:+.3f}, {reach.high:+.3f}]" if reach is not None else ""
+        moved = "unknown" if golden.difference.mean is None else f"{golden.difference.mean:+.3f}"
+        lead.append(f"{golden.metric} on {format_count(golden.difference.n, 'golden question')}: {moved}{within}.")
+    yield ReportSection("Shadow", lead=tuple(lead))
