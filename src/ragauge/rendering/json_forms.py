@@ -219,6 +219,22 @@ FORMS: Mapping[str, str] = {
         "kinds worst changes=rule.changes must=rule.must advice=rule.advice"
     ),
     "PositionProbe": "n decided position_flip first_place ties agreement flipped undecided",
+    # a test set
+    "SetReach": "run judge_id baseline detect same_set changes robustness unpaired=unpaired_counts",
+    "DetectableChange": "metric segment value n mean detectable wanted needed more=n_missing",
+    "VariationChange": (
+        "kind metric=change.metric n=change.difference.n original=change.base variant=change.new "
+        "difference=change.difference.mean interval=change.difference.interval p_value=change.p_value "
+        "corrected=change.corrected verdict=change.verdict"
+    ),
+    "VariationCount": "made there without missing",
+    "BrokenContract": "query_id type reason=problem",
+    "ExampleState": "query_id=line.example.query_id state evidence",
+    "EvidenceState": "state doc_id=was.doc_id start end now then_text now_text whole=whole_stretch",
+    "EvidenceLocation": "doc_id start end alike",
+    "WholeStretch": "start end text",
+    "Stratum": "wanted=n_wanted kept=kept# ended rejected unwritten",
+    "CorpusCounts": "documents of_use=n_usable empty copies huge not_utf8=undecoded",
 }
 
 

@@ -195,14 +195,7 @@ def encode_generated(generated: GeneratedSet, path: str) -> dict[str, Any]:
         "examples": len(generated.lines),
         "topics": generated.topics,
         "fit": generated.fit,
-        "corpus": {
-            "documents": generated.corpus.documents,
-            "of_use": generated.corpus.n_usable,
-            "empty": list(generated.corpus.empty),
-            "copies": dict(generated.corpus.copies),
-            "huge": list(generated.corpus.huge),
-            "not_utf8": list(generated.corpus.undecoded),
-        },
+        "corpus": generated.corpus,
         "difficulty": dict(Counter(set_line.example.segments.get("difficulty", "") for set_line in generated.lines)),
         **({} if generated.written is None else _encode_written(generated, generated.written)),
     }
@@ -214,15 +207,6 @@ def _encode_written(generated: GeneratedSet, written: WrittenSet) -> dict[str, A
         "model": writer,
         "judge": judge,
         "stopped": written.stopped,
-        "types": {
-            stratum.name: {
-                "wanted": stratum.n_wanted,
-                "kept": len(stratum.kept),
-                "ended": stratum.ended,
-                "rejected": dict(stratum.rejected),
-                "unwritten": dict(stratum.unwritten),
-            }
-            for stratum in written.strata
-        },
+        "types": {stratum.name: stratum for stratum in written.strata},
         **({} if generated.calling is None else generated.calling.to_json()),
     }

@@ -86,10 +86,10 @@ def encode_added(added: AddedExamples, path: str) -> dict[str, Any]:
             }
             for example_line in added.lines
         ],
-        "there": dict(added.there),
-        "untagged": list(added.untagged),
+        "there": added.there,
+        "untagged": added.untagged,
         "unlabelled": added.unlabeled_ids,
         "unquoted": added.unquoted_ids,
-        "states": dict(added.states),
-        "strata": {name: example_line._asdict() for name, example_line in added.strata.items()},
+        "states": added.states,
+        "strata": added.strata,
     }

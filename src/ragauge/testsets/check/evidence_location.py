@@ -106,6 +106,14 @@ class EvidenceLocation:
     sure: bool = True  #: False where short evidence stands at several places, and nothing tells which is meant.
 
 
+class WholeStretch(NamedTuple):
+    """Where a stretch of evidence would stand with whole words."""
+
+    start: int  #: first character.
+    end: int  #: after the last.
+    text: str  #: what stands there.
+
+
 class EvidenceMatch(NamedTuple):
     """Where the words of short evidence stand, and the share of its surroundings there: shifted a little, and not."""
 

@@ -16,6 +16,7 @@ from ragauge.testsets.check.evidence_location import (
     EvidenceLocation,
     EvidenceSpan,
     Locator,
+    WholeStretch,
     build_evidence,
     read_evidence,
 )
@@ -43,6 +44,21 @@ class EvidenceState:
     whole_text: str = ""  #: its text there.
     cut: tuple[tuple[str, str], ...] = ()  #: (what it holds of it, the word) of each word that it cuts.
 
+    @property
+    def start(self) -> int | None:
+        """First character where it stood; None of a whole document."""
+        return self.was.start if self.was.start >= 0 else None
+
+    @property
+    def end(self) -> int | None:
+        """After the last character where it stood; None of a whole document."""
+        return self.was.end if self.was.start >= 0 else None
+
+    @property
+    def whole_stretch(self) -> WholeStretch | None:
+        """The same with the words whole that it cuts; None where it cuts none."""
+        return None if self.whole is None else WholeStretch(self.whole.start, self.whole.end, self.whole_text)
+
 
 @dataclass(frozen=True)
 class ExampleState:
@@ -67,7 +83,6 @@ class SetFreshness:
     documents: Mapping[str, bool]  #: gold document -> whether the corpus still has it, under whatever name.
     locked: bool = False  #: whether a lock told what the evidence was.
     same_version: bool | None = None  #: whether the set is the one that was frozen; None = no lock.
-    notes: tuple[str, ...] = ()
 
     @cached_property
     def counts(self) -> dict[Freshness, int]:
@@ -110,9 +125,8 @@ def check_freshness(set_file: SetFile, texts: Mapping[str, str], lock: SetLock |
     """
     lines = [line for line in set_file.lines if line.curation.state != "rejected"]
     evidence_by_id = {line.example.query_id: list(_list_evidence(line, lock)) for line in lines}
-    stretches = [item for evidence in evidence_by_id.values() for item, _ in evidence if item.runs]
     names = _RenameTracker(texts, lock)
-    locator = Locator(texts, stretches)
+    locator = Locator(texts, [item for evidence in evidence_by_id.values() for item, _ in evidence if item.runs])
     states = tuple(_check_example(line, evidence_by_id[line.example.query_id], texts, locator, names) for line in lines)
     gold = list(dict.fromkeys(doc_id for line in lines for doc_id in list_gold_ids(line)))
     documents = {doc_id: doc_id in texts or names.find_renamed(doc_id) is not None for doc_id in gold}

@@ -17,18 +17,20 @@ if TYPE_CHECKING:
     from ragauge.testsets.check.freshness import EvidenceState, ExampleState, SetFreshness
     from ragauge.testsets.check.missing_labels import LabelCopies, LabelHoles
 
-MAX_TEXT_CHARS = 120  # characters of a text
-
-
+MAX_ROWS = 20  # rows of a table
+MAX_QUERY_CHARS = 120  # characters of a question
+MAX_QUOTE_CHARS = 240  # characters of a quotation
+HOLES_NOTE = (
+    "If a document answers the question, add it to the labels as an alternative; label_holes in --json "
+    "has the resulting relevant of each example."
+)
+COPIES_NOTE = (
+    "If a copy also answers the question, add it to the labels; label_copies in --json has the resulting "
+    "relevant of each example. If some words differ, compare the texts first."
+)
 MAX_IDS = 10  # query_ids in a command
-
-
 MAX_STRETCHES = 5  # stretches of evidence of an example
-
-
 STATES_WORST_FIRST = ("unwinnable", "gone", "changed", "moved")  # of evidence that is not intact, the worst first
-
-
 STATE_MEANINGS = {
     "intact": "the evidence is where the labels say",
     "moved": "the same words at another position or in a renamed document",
@@ -37,8 +39,6 @@ STATE_MEANINGS = {
     "unwinnable": "no gold document is in the corpus: no retriever can find it",
     "no labels": "no document or span is labeled",
 }
-
-
 UNLOCKED_NOTE = (
     "Without a lock and without quotes, documents and spans are only checked by name and length. To store "
     "their content: ragauge testset freeze SET --corpus CORPUS"
@@ -120,7 +120,7 @@ def _build_example_list(stale_examples: list[ExampleState], fixed: str, commands
         Col("example", "0", fold=True),
         Col("state", "1"),
         Col("evidence", "2", fold=True),
-        Col("question", "3", cut=MAX_TEXT_CHARS, room=1),
+        Col("question", "3", cut=MAX_QUERY_CHARS, room=1),
     )
     more = (
         (f"and {len(stale_examples) - MAX_ROWS:,} more: --json lists all.",) if len(stale_examples) > MAX_ROWS else ()
@@ -192,49 +192,8 @@ def encode_freshness(freshness: SetFreshness) -> dict[str, Any]:
             }
             for name, (value, interval) in shares.items()
         },
-        "states": [
-            {
-                "query_id": example.line.example.query_id,
-                "state": example.state,
-                "evidence": [
-                    {
-                        "state": stretch.state,
-                        "doc_id": stretch.was.doc_id,
-                        "start": stretch.was.start if stretch.was.start >= 0 else None,
-                        "end": stretch.was.end if stretch.was.start >= 0 else None,
-                        "now": None
-                        if stretch.now is None
-                        else {
-                            "doc_id": stretch.now.doc_id,
-                            "start": stretch.now.start,
-                            "end": stretch.now.end,
-                            "alike": stretch.now.alike,
-                        },
-                        "then_text": stretch.then_text,
-                        "now_text": stretch.now_text,
-                        "whole": None
-                        if stretch.whole is None
-                        else {"start": stretch.whole.start, "end": stretch.whole.end, "text": stretch.whole_text},
-                    }
-                    for stretch in example.evidence
-                ],
-            }
-            for example in freshness.examples
-        ],
+        "states": freshness.examples,
     }
-
-
-MAX_ROWS = 20  # rows of a table
-MAX_QUERY_CHARS = 120  # characters of a question
-MAX_QUOTE_CHARS = 240  # characters of a quotation
-HOLES_NOTE = (
-    "If a document answers the question, add it to the labels as an alternative; label_holes in --json "
-    "has the resulting relevant of each example."
-)
-COPIES_NOTE = (
-    "If a copy also answers the question, add it to the labels; label_copies in --json has the resulting "
-    "relevant of each example. If some words differ, compare the texts first."
-)
 
 
 def build_cut_sections(freshness: SetFreshness, fixed: str, commands: tuple[str, ...]) -> Iterator[ReportSection]:
@@ -331,22 +290,13 @@ def build_copy_sections(label_copies: Sequence[LabelCopies]) -> Iterator[ReportS
 def encode_copies(label_copies: Sequence[LabelCopies]) -> list[dict[str, Any]]:
     """The same as JSON types, each example with the labels that take its copies in."""
     return [
-        {
-            "query_id": example.query_id,
-            "copies": [{"doc_id": copy.doc_id, "of": copy.of, "alike": copy.alike} for copy in example.copies],
-            "relevant": relevant_to_json(example.relevant),
-        }
-        for example in label_copies
+        {"query_id": entry.query_id, "copies": entry.copies, "relevant": relevant_to_json(entry.relevant)}
+        for entry in label_copies
     ]
 
 
 def _note_remaining(n: int) -> tuple[str, ...]:
     return (f"and {n - MAX_ROWS:,} more: --json lists all.",) if n > MAX_ROWS else ()
-
-
-def encode_contracts(broken: Sequence[BrokenContract]) -> list[dict[str, Any]]:
-    """The same as JSON types."""
-    return [{"query_id": contract.query_id, "type": contract.type, "reason": contract.problem} for contract in broken]
 
 
 def encode_holes(label_holes: LabelHoles) -> dict[str, Any]:
@@ -358,14 +308,7 @@ def encode_holes(label_holes: LabelHoles) -> dict[str, Any]:
         "undecided": label_holes.undecided,
         "stopped": label_holes.stopped,
         "holes": [
-            {
-                "query_id": hole.query_id,
-                "passages": [
-                    {"doc_id": text.doc_id, "start": text.start, "end": text.end, "quote": text.quote}
-                    for text in hole.passages
-                ],
-                "relevant": relevant_to_json(hole.relevant),
-            }
+            {"query_id": hole.query_id, "passages": hole.passages, "relevant": relevant_to_json(hole.relevant)}
             for hole in label_holes.holes
         ],
         **({} if label_holes.calling is None else label_holes.calling.to_json()),

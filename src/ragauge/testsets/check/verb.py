@@ -65,11 +65,11 @@ class SetCheck(PageResult):
 
     @property
     def _value(self) -> dict[str, Any]:
-        from ragauge.testsets.check.tables import encode_contracts, encode_copies, encode_freshness, encode_holes
+        from ragauge.testsets.check.tables import encode_copies, encode_freshness, encode_holes
 
         return {
             **encode_freshness(self.data),
-            "contracts": encode_contracts(self.contracts),
+            "contracts": self.contracts,
             "label_copies": encode_copies(self.copies),
             "label_holes": None if self.holes is None else encode_holes(self.holes),
         }

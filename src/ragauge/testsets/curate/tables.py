@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ragauge.core.messages import format_command, format_count, format_value
 from ragauge.rendering.sections import Col, Phrase, ReportSection, build_table
 from ragauge.rendering.words import make_safe, to_line
-from ragauge.testsets.stats.tables import build_detectable_sections, encode_detectable
+from ragauge.testsets.stats.tables import build_detectable_sections
 
 if TYPE_CHECKING:
     from ragauge.core.curation import SetVersion
@@ -151,7 +151,7 @@ def encode_set(stored_set: StoredSet) -> dict[str, Any]:
         "versions": stored_set.versions,
         "runs": stored_set.runs,
         "run": stored_set.run,
-        "reach": None if stored_set.reach is None else encode_detectable(stored_set.reach),
+        "reach": stored_set.reach,
         "first": stored_set.first,
         "examples": [build_example_row(example) for example in stored_set.examples],
     }

@@ -241,3 +241,8 @@ class SetReach:
     #: kind of variation -> examples, of kinds that ask for something else than their originals.
     unpaired: tuple[tuple[str, int], ...]
     same_set: bool  #: whether the run answered this very version of the set.
+
+    @property
+    def unpaired_counts(self) -> dict[str, int]:
+        """The same as a mapping."""
+        return dict(self.unpaired)

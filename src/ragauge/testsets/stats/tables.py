@@ -200,45 +200,4 @@ def _build_robustness_section(detectable: SetReach) -> ReportSection:
 
 def encode_stats(description: SetDescription, reach: SetReach | None) -> dict[str, Any]:
     """The same with every metric and segment, as the encoder takes it."""
-    return {"set": description, "reach": None if reach is None else encode_detectable(reach)}
-
-
-def encode_detectable(detectable: SetReach) -> dict[str, Any]:
-    """What a run tells of its set, as the encoder takes it."""
-    return {
-        "run": detectable.run,
-        "judge_id": detectable.judge_id,
-        "baseline": detectable.baseline,
-        "detect": detectable.detect,
-        "same_set": detectable.same_set,
-        "changes": [
-            {
-                "metric": entry.metric,
-                "segment": entry.segment,
-                "value": entry.value,
-                "n": entry.n,
-                "mean": entry.mean,
-                "detectable": entry.detectable,
-                "wanted": entry.wanted,
-                "needed": entry.needed,
-                "more": entry.n_missing,
-            }
-            for entry in detectable.changes
-        ],
-        "robustness": [
-            {
-                "kind": entry.kind,
-                "metric": entry.change.metric,
-                "n": entry.change.difference.n,
-                "original": entry.change.base,
-                "variant": entry.change.new,
-                "difference": entry.change.difference.mean,
-                "interval": entry.change.difference.interval,
-                "p_value": entry.change.p_value,
-                "corrected": entry.change.corrected,
-                "verdict": entry.change.verdict,
-            }
-            for entry in detectable.robustness
-        ],
-        "unpaired": dict(detectable.unpaired),
-    }
+    return {"set": description, "reach": reach}

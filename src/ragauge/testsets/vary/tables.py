@@ -52,8 +52,5 @@ def encode_varied(varied_set: VariedSet, path: str) -> dict[str, Any]:
         "originals": varied_set.originals,
         "examples": len(varied_set.file.lines),
         "seed": varied_set.seed,
-        "kinds": {
-            count.name: {"made": count.made, "there": count.there, "without": count.without, "missing": count.missing}
-            for count in varied_set.counts
-        },
+        "kinds": {count.name: count for count in varied_set.counts},
     }
