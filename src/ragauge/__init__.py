@@ -63,8 +63,8 @@ if TYPE_CHECKING:
     from ragauge.labels.check.verb import check_judge as check_judge
     from ragauge.labels.grades.verb import GradesResult as GradesResult
     from ragauge.labels.grades.verb import check_grades as check_grades
-    from ragauge.labels.history.verb import JudgeHistory as JudgeHistory
-    from ragauge.labels.history.verb import judge_history as judge_history
+    from ragauge.labels.judges.verb import JudgeHistory as JudgeHistory
+    from ragauge.labels.judges.verb import judge_history as judge_history
     from ragauge.labels.label.label_draw import label_draw as label_draw
     from ragauge.labels.label.verb import label_import as label_import
     from ragauge.labels.label.verb import label_plan as label_plan
@@ -102,7 +102,7 @@ _TYPES = {
     "EvaluationLog": "ragauge.comparison.history.verb",
     "ThresholdsResult": "ragauge.evaluation.thresholds.verb",
     "GradesResult": "ragauge.labels.grades.verb",
-    "JudgeHistory": "ragauge.labels.history.verb",
+    "JudgeHistory": "ragauge.labels.judges.verb",
     "ProbeResult": "ragauge.labels.probe.verb",
     "StudyResult": "ragauge.studies.result",
     "Confirmation": "ragauge.diagnosis.confirm.verb",

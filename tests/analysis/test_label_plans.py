@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from ragauge.core.errors import UsageError
-from ragauge.labels.plan.compute import label_plan
+from ragauge.labels.label.compute import label_plan
 from ragauge.scores.estimation import ScoreSample, correct_mean
 
 

@@ -79,5 +79,5 @@ VERBS = (
         preview=("ragauge.labels.probe.verb:estimate_probes", "ragauge.labels.probe.verb:describe_estimate"),
     ),
     Verb(function="ragauge.labels.grades.verb:check_grades"),
-    Verb(function="ragauge.labels.history.verb:judge_history"),
+    Verb(function="ragauge.labels.judges.verb:judge_history"),
 )

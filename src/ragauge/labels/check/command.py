@@ -25,7 +25,7 @@ from ragauge.verbs.evaluate_options import CheckJudgeOptions
 
 if TYPE_CHECKING:
     from ragauge.labels.grades.verb import GradesResult
-    from ragauge.labels.history.verb import JudgeHistory
+    from ragauge.labels.judges.verb import JudgeHistory
 
 Outputs = Annotated[
     list[Path] | None,
@@ -85,7 +85,7 @@ def check(
 def _read_offline(checked: CheckJudgeOptions, instead: OfflineCheckOptions) -> JudgeHistory | GradesResult:
     """The history of checks, or the agreement on grades."""
     from ragauge.labels.grades.verb import check_grades
-    from ragauge.labels.history.verb import judge_history
+    from ragauge.labels.judges.verb import judge_history
 
     if instead.history:
         return judge_history(checked.judge or (), store=checked.store)

@@ -161,7 +161,7 @@ async def check_against_labels(options: CheckJudgeOptions) -> JudgeCheck:
     """
     from ragauge.engine.judge_error import find_judge_errors
     from ragauge.labels.check.runner import check_labels, count_cross_fitted, read_recorded_answers
-    from ragauge.labels.history.verb import log_check
+    from ragauge.labels.judges.verb import log_check
     from ragauge.scores.judge_check import build_report
     from ragauge.store.store_access import open_store
     from ragauge.verbs.columns import renew_judge_means
@@ -226,7 +226,7 @@ def delete_checks(options: CheckJudgeOptions) -> int:
     Texts of which another file that was checked says the same stay, as that file's. Replies of models stay too: the
     same check again costs nothing.
     """
-    from ragauge.labels.history.compute import hash_parts
+    from ragauge.labels.judges.compute import hash_parts
     from ragauge.scores.label_scores import hash_row_text
     from ragauge.store.store_access import open_store
     from ragauge.verbs.columns import renew_judge_means

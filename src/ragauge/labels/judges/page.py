@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ragauge.dashboard.site import Address, ListPage, Site, Table, parse_options, require_known
 from ragauge.evaluation.scorecard.html import build_sections_context
-from ragauge.labels.judges.judge_inventory_tables import build_list_sections, build_trust_sections, format_name
+from ragauge.labels.judges.tables import build_list_sections, build_trust_sections, format_name
 from ragauge.labels.judges.verb import build_judge_trust, list_judges
 from ragauge.rendering.json_forms import encode
 from ragauge.rendering.lists import ServedLinks, decode_name

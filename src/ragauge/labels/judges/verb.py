@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from ragauge.core.errors import UnknownName
-from ragauge.labels.history.compute import CheckStep
+from ragauge.labels.judges.compute import CheckStep
 from ragauge.stats.judge_error import JudgeMeanError
+from ragauge.verbs.result_base import PageResult
 from ragauge.verbs.sources import resolve_store_url
 
 if TYPE_CHECKING:
+    from ragauge.labels.check.runner import LabeledRows
+    from ragauge.labels.judges.compute import CheckStep
+    from ragauge.rendering.sections import ReportSection
+    from ragauge.scores.judge_check import JudgeCheck
     from ragauge.store.store_access import Store
 
 
@@ -66,7 +71,7 @@ def build_judge_trust(judge_id: str, *, store: str | None = None) -> JudgeTrust:
         UnknownName: no such judge.
     """
     from ragauge.engine.judge_error import find_judge_errors
-    from ragauge.labels.history.compute import build_steps
+    from ragauge.labels.judges.compute import build_steps
     from ragauge.store.store_access import open_store
 
     with open_store(resolve_store_url(store)) as opened_store:
@@ -91,7 +96,82 @@ def build_judge_trust(judge_id: str, *, store: str | None = None) -> JudgeTrust:
 
 
 def _list_known(store: Store) -> list[KnownJudge]:
-    from ragauge.labels.history.compute import build_steps
+    from ragauge.labels.judges.compute import build_steps
 
     last = {step.judge_id: step for step in sorted(build_steps(store.check_log.list()), key=lambda step: step.at)}
     return [KnownJudge(judge_id, spec or "", runs, last.get(judge_id)) for judge_id, spec, runs in store.judges.list()]
+
+
+class JudgeHistory(PageResult):
+    """Checks of judges, ready to be shown or written.
+
+    Attributes:
+        steps: every check beside the one before of the same judge, oldest first.
+    """
+
+    _file = "history.md"
+    _what = "history of checks"
+
+    def __init__(self, steps: Sequence[CheckStep]) -> None:
+        self.steps = tuple(steps)
+
+    @property
+    def fell(self) -> tuple[CheckStep, ...]:
+        """The checks by which a judge agrees less with people than before, beyond chance."""
+        return tuple(step for step in self.steps if step.fell)
+
+    @property
+    def _value(self) -> dict[str, tuple[CheckStep, ...]]:
+        return {"checks": self.steps}
+
+    def _build_sections(self) -> Iterable[ReportSection]:
+        from ragauge.labels.judges.tables import build_history_sections
+
+        return build_history_sections(self.steps)
+
+
+def judge_history(judge: str | Sequence[str] = (), *, store: str | None = None) -> JudgeHistory:
+    """The checks of judges against people so far: how right each was, and where one fell.
+
+    A check is kept as it ends; the same again adds nothing. A judge fell where the whole interval of its accuracy, less
+    that of the check before, lies below 0: on the parts that both checks have, else between two samples.
+
+    Args:
+        judge: specs or columns, as the checks name them; all when empty.
+        store: URL of the store; RAGAUGE_STORE or sqlite:///.ragauge/ragauge.db by default.
+
+    Raises:
+        UnknownName: no check of such a judge.
+    """
+    from ragauge.labels.judges.compute import build_steps
+    from ragauge.store.store_access import open_store
+
+    with open_store(resolve_store_url(store)) as opened_store:
+        records = opened_store.check_log.list()
+        current_files = {(file.judge_id, file.digest) for file in opened_store.checks.files()}
+    requested = (judge,) if isinstance(judge, str) and judge else tuple(judge)
+    names = {record.name for record in records}
+    for entry in requested:
+        if not any(_is_judge(entry, name) for name in names):
+            raise UnknownName(
+                "checked judge", entry, sorted(names), "ragauge judge check FILE --judge JUDGE checks one."
+            )
+    matching = [entry for entry in records if not requested or any(_is_judge(name, entry.name) for name in requested)]
+    return JudgeHistory(build_steps(matching, current_files))
+
+
+def _is_judge(judge: str, name: str) -> bool:
+    """Whether a check's name is a judge's, however it was asked."""
+    return name == judge or name.startswith(f"{judge} (")
+
+
+def log_check(check: JudgeCheck, source: LabeledRows, store: Store) -> None:
+    """Keeps what a check found of each judge."""
+    from ragauge.labels.judges.compute import build_record
+    from ragauge.rendering.json_values import format_judge_name
+
+    with store.transaction():
+        for judge_result in check.judges:
+            store.check_log.add(
+                build_record(format_judge_name(judge_result), judge_result, source.rows, (source.digest, source.name))
+            )

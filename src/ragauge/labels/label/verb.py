@@ -15,7 +15,7 @@ from ragauge.verbs.sources import resolve_store_url
 if TYPE_CHECKING:
     from ragauge.core.label import Label
     from ragauge.core.response import Run
-    from ragauge.labels.plan.compute import LabelPlan
+    from ragauge.labels.label.compute import LabelPlan
     from ragauge.stats.rate_transfer import TransferredRate
     from ragauge.store.store_access import Store
 
@@ -160,7 +160,7 @@ def label_plan(options: LabelPlanOptions) -> LabelPlan:
     import numpy as np
 
     from ragauge.engine.label_questions import build_scale
-    from ragauge.labels.plan import compute as planning
+    from ragauge.labels.label import compute as planning
     from ragauge.metrics.catalogue import parse_metric
     from ragauge.scores.target_difference import TargetDifference
     from ragauge.store.store_access import open_store

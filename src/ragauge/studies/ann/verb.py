@@ -310,8 +310,8 @@ def _embed_corpus(options: AnnOptions) -> tuple[Vectors, Vectors, SearchedCorpus
     from ragauge.evaluation.run.verb import load_set
     from ragauge.readers.corpus import read_corpus
     from ragauge.store.store_access import open_store
-    from ragauge.studies.embeddings.embedders import find_embedder
     from ragauge.studies.embeddings.maker import EmbeddingSource, embed_corpus, name_documents_as_labels
+    from ragauge.studies.embeddings.vector_search import find_embedder
     from ragauge.verbs.sources import resolve_store_url
 
     objects = {} if isinstance(options.embedder, str) else options.embedder

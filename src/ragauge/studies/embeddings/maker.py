@@ -27,8 +27,16 @@ from ragauge.store.vectors import EmbeddingEffort
 from ragauge.studies.ann.labels import SearchedCorpus
 from ragauge.studies.conduct import OpenTrial, TrialMaker
 from ragauge.studies.embeddings.compute import EMBEDDINGS
-from ragauge.studies.embeddings.embedders import LEXICAL, NamedEmbedder, find_embedder
-from ragauge.studies.embeddings.vector_search import EmbeddedTexts, MakeCalling, VectorIndex, embed_texts, scale_to_unit
+from ragauge.studies.embeddings.vector_search import (
+    LEXICAL,
+    EmbeddedTexts,
+    MakeCalling,
+    NamedEmbedder,
+    VectorIndex,
+    embed_texts,
+    find_embedder,
+    scale_to_unit,
+)
 from ragauge.text.tokens import count_tokens
 
 if TYPE_CHECKING:

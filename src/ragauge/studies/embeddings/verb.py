@@ -66,8 +66,8 @@ def _run_embedding_study(options: EmbeddingsOptions) -> StudyResult:
     from ragauge.readers.source import derive_name, read_set
     from ragauge.store.store_access import open_store
     from ragauge.studies.conduct import run_study_trials
-    from ragauge.studies.embeddings.embedders import LEXICAL, find_embedder
     from ragauge.studies.embeddings.maker import METRICS, EmbeddingMaker, EmbeddingSource, name_documents_as_labels
+    from ragauge.studies.embeddings.vector_search import LEXICAL, find_embedder
     from ragauge.studies.verb import open_study
     from ragauge.verbs.sources import resolve_store_url
 
