@@ -3,35 +3,37 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from functools import cached_property
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from ragauge.core.identity import to_json_value
 from ragauge.core.score import STATUSES
-from ragauge.verbs import files
+from ragauge.verbs.result_base import PageResult
 
 if TYPE_CHECKING:
     import polars as pl
-    from rich.console import RenderableType
 
     from ragauge.core.study import Study
+    from ragauge.rendering.sections import ReportSection
     from ragauge.studies.figures import StudySummary
     from ragauge.studies.front import Knee
     from ragauge.studies.means import TrialMean
     from ragauge.studies.recommendation import Recommendation
     from ragauge.studies.trial_summary import StudyReading
 
-FORMS = (".md", ".html", ".json", ".csv")
 
-
-class StudyResult:
-    """The trials of a study and what they say together. In a notebook it shows itself.
+class StudyResult(PageResult):
+    """The trials of a study and what they say together. In a notebook it shows itself; .csv is the table of trials.
 
     Attributes:
         figures: every number as plain values.
         url: the store.
     """
+
+    FORMS: ClassVar = {".md": "to_markdown", ".html": "to_html", ".json": "to_json", ".csv": "_format_trials"}
+    _file = "study.html"
+    _what = "study"
 
     def __init__(self, figures: StudySummary, url: str) -> None:
         self.figures, self.url = figures, url
@@ -153,8 +155,9 @@ class StudyResult:
         )
         return build_frame(self.figures.segment_means, Col("segment"), Col("trial"), *numbers)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Everything as JSON types: study, trials, means by trial and segment, what is decided, what the kind tells."""
+    @property
+    def _value(self) -> dict[str, Any]:
+        """Study, trials, means by trial and segment, what is decided, what the kind tells."""
         from ragauge.studies.tables import build_study_charts
 
         figures = self.figures
@@ -176,59 +179,26 @@ class StudyResult:
             values["fronts"] = {cost: list(front) for cost, front in self.fronts.items()}
         return values
 
-    def to_json(self) -> str:
-        """As text, indented."""
-        return json.dumps(self.to_dict(), ensure_ascii=False, indent=2) + "\n"
+    def _build_sections(self) -> Iterator[ReportSection]:
+        from ragauge.studies.tables import build_study_sections
+
+        return build_study_sections(self.figures)
+
+    def _build_page(self, *, framed: bool) -> str:
+        from ragauge.studies.tables import render_study
+
+        return render_study(self.figures, framed=framed)
+
+    def _format_trials(self) -> str:
+        from ragauge.rendering.plain_csv import format_csv
+
+        return format_csv(self.trials)
 
     def to_markdown(self) -> str:
         """The reading, the trials, segments, and what the kind adds."""
         from ragauge.rendering.writers.markdown import render_markdown
-        from ragauge.studies.tables import build_study_sections
 
-        return render_markdown(self.study.name, build_study_sections(self.figures))
-
-    def to_html(self) -> str:
-        """The same with charts, as one page without scripts."""
-        from ragauge.studies.tables import render_study
-
-        return render_study(self.figures)
-
-    def to_terminal(self) -> RenderableType:
-        """The same as in Markdown, for a terminal."""
-        from ragauge.rendering.writers.terminal import render_terminal
-        from ragauge.studies.tables import build_study_sections
-
-        return render_terminal(build_study_sections(self.figures))
-
-    def save(self, path: str | Path) -> Path:
-        """Writes what the ending says: .md, .html, .json, or the table of trials as .csv.
-
-        Raises:
-            UsageError: another ending, or a path that cannot be written.
-        """
-        path = Path(path)
-        files.validate_report_path(path, FORMS)
-        match path.suffix.lower():
-            case ".csv":
-                from ragauge.rendering.plain_csv import format_csv
-
-                files.write_text(path, format_csv(self.trials))
-            case ".json":
-                files.write_text(path, self.to_json())
-            case ".md":
-                files.write_text(path, self.to_markdown())
-            case _:
-                files.write_text(path, self.to_html())
-        return path
-
-    def _repr_html_(self) -> str:
-        """A notebook's view: the page in a frame of its own, so that its style touches nothing else."""
-        from html import escape
-
-        from ragauge.studies.tables import render_study
-
-        page = escape(render_study(self.figures, framed=True), quote=True)
-        return f'<iframe srcdoc="{page}" style="width:100%;height:720px;border:0" title="ragauge study"></iframe>'
+        return render_markdown(self.study.name, self._build_sections())
 
     def __repr__(self) -> str:
         states = [trial.state for trial in self.study.trials]
