@@ -188,7 +188,7 @@ def _compute_effect(name: str, value: Any, base: Any, grid: _Grid) -> ParameterE
         cost_changes = [x - y for x, y in both if x is not None and y is not None]
         if cost_changes:
             changes[cost] = sum(cost_changes) / len(cost_changes)
-    new, old, rows = _pair_scores([a for a, _ in pairs], [b for _, b in pairs], grid.values)
+    new, old, rows = _average_pairs(grid.values[:, [a for a, _ in pairs]], grid.values[:, [b for _, b in pairs]])
     if rows.sum() < 2:
         return replace(effect, examples=int(rows.sum()), costs=changes)
     if (new == old).all():  # not one example differs: the parameter is idle here
@@ -254,12 +254,6 @@ def _parse_parameters(key: str) -> dict[str, Any]:
     import json
 
     return dict(json.loads(key))
-
-
-def _pair_scores(
-    new: Sequence[int], old: Sequence[int], values: Floats
-) -> tuple[Floats, Floats, npt.NDArray[np.bool_]]:
-    return _average_pairs(values[:, list(new)], values[:, list(old)])
 
 
 def _average_pairs(new: Floats, old: Floats) -> tuple[Floats, Floats, npt.NDArray[np.bool_]]:

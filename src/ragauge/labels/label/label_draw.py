@@ -186,7 +186,8 @@ def _draw_tasks(store: Store, run: Run, options: LabelDrawOptions, asking: Label
         frozenset(sample.drawn),
         instructions=asking.instructions,
     )
-    same = next((item for item in earlier_draws if _is_same_draw(item, new)), None)
+    drawn = (new.scheme, new.drawn, new.inclusion)  # the same answers with the same chances
+    same = next((item for item in earlier_draws if (item.scheme, item.drawn, item.inclusion) == drawn), None)
     tasks = _build_tasks(store, run, options, asking, sample.drawn)
     number = store.draws.add(new) if same is None else same.number
     return _LabelRequest(
@@ -207,11 +208,6 @@ def _repeat_draw(store: Store, run: Run, options: LabelDrawOptions, asking: Labe
     names = {item.response_no: format_response_name(item) for item in iter_responses(store, run.run_id, last.drawn)}
     tasks = _build_tasks(store, run, options, asking, shuffle_by_hash(names))
     return _LabelRequest(tasks, len(last.inclusion), last.scheme, last.number, again=True)
-
-
-def _is_same_draw(draw_a: LabelDraw, draw_b: LabelDraw) -> bool:
-    """Whether two draws by one question and guideline are of the same answers with the same chances."""
-    return (draw_a.scheme, draw_a.drawn, draw_a.inclusion) == (draw_b.scheme, draw_b.drawn, draw_b.inclusion)
 
 
 def _list_earlier_draws(store: Store, run: Run, options: LabelDrawOptions, asking: LabelQuestion) -> list[LabelDraw]:

@@ -256,17 +256,12 @@ def examine_row(
     ]
     probed = ProbedRow({ALL_PARTS: unchanged_cases}, first.reason or second.reason)
     for candidate in probes:
-        if not changes_input(candidate):
+        if candidate.rule.compares in ("again", "people", "families"):  # it shows the examples as they are
             probed.cases[candidate.name] = unchanged_cases
     for (candidate, change), answer in zip(changes, answers, strict=True):
         probed.cases.setdefault(candidate.name, []).extend(_iter_changed_cases(examined, change, answer))
         probed.reason = probed.reason or answer.reason
     return probed
-
-
-def changes_input(candidate: Probe) -> bool:
-    """Whether a probe shows the judge something else than the examples as they are."""
-    return candidate.rule.compares not in ("again", "people", "families")
 
 
 def _iter_changed_cases(examined: ExaminedRow, change: Change, answer: FactsOutcome) -> Iterator[ProbeCase]:

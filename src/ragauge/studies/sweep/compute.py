@@ -109,7 +109,8 @@ def _describe_base(summary: StudySummary) -> Iterator[str]:
         return
     open_note = "" if summary.reading.recommendation.trial else "; which trial to use instead is not decided yet"
     if trial.state == "pruned" and "cannot be better" in trial.reason:
-        yield f"The base, {summary.shorten_name(trial.name)}, was dropped: {_describe_drop_reason(trial.reason)}."
+        reason = trial.reason.partition(": ")[2] or trial.reason
+        yield f"The base, {summary.shorten_name(trial.name)}, was dropped: {reason}."
     elif trial.state == "pruned":
         rival, by = _parse_loser_reason(trial.reason)
         yield (f"Don't keep the base, {summary.shorten_name(trial.name)}: it loses to {rival} by {by}{open_note}.")
@@ -118,10 +119,6 @@ def _describe_base(summary: StudySummary) -> Iterator[str]:
             f"Don't keep the base, {summary.shorten_name(trial.name)}: another trial is better by more "
             f"than chance{open_note}."
         )
-
-
-def _describe_drop_reason(reason: str) -> str:
-    return reason.partition(": ")[2] or reason
 
 
 def _find_confirmation(summary: StudySummary) -> tuple[str, Measurement, str] | None:

@@ -70,7 +70,8 @@ def build_freshness_sections(
         )
     verdict = "" if freshness.passed else "Fewer than 90 % of the gold documents are alive: refresh the set."
     meaning = Col("meaning", lambda row: STATE_MEANINGS[row[0]])
-    notes = [UNLOCKED_NOTE] if not freshness.locked and _has_evidence_by_name(freshness) else []
+    by_name = any(not stretch.was.runs for example in freshness.examples for stretch in example.evidence)
+    notes = [UNLOCKED_NOTE] if by_name and not freshness.locked else []
     notes += _explain_alive_documents(freshness)
     if freshness.same_version is False:
         notes.append("The set changed after it was frozen; newer labels are only checked by name.")
@@ -107,10 +108,6 @@ def _explain_alive_documents(freshness: SetFreshness) -> list[str]:
         "a document that no longer exists under its name, but gold_alive counts it as alive because words that other "
         f"examples quote from it are in a document with another name.{tells}"
     ]
-
-
-def _has_evidence_by_name(freshness: SetFreshness) -> bool:
-    return any(not stretch.was.runs for example in freshness.examples for stretch in example.evidence)
 
 
 def _build_example_list(stale_examples: list[ExampleState], fixed: str, commands: tuple[str, ...]) -> ReportSection:

@@ -34,14 +34,15 @@ def build_list_sections(set_versions: Sequence[SetVersion]) -> Iterator[ReportSe
         Col("version", link=lambda version: ("set", version.name, version.version)),
         Col("examples", "n", "count"),
         Col("runs", "runs", "count"),
-        Col("newest run", _name_newest_run, cut=40, link=lambda version: ("run", version.newest)),
+        Col(
+            "newest run",
+            lambda version: version.newest_name or version.newest or None,
+            cut=40,
+            link=lambda version: ("run", version.newest),
+        ),
         Col("stored (UTC)", "created_at", _format_minute, room=1),
     )
     yield ReportSection(table=table)
-
-
-def _name_newest_run(version: SetVersion) -> str | None:
-    return version.newest_name or version.newest or None
 
 
 def build_set_sections(stored_set: StoredSet) -> Iterator[ReportSection]:

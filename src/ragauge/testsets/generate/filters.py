@@ -141,7 +141,7 @@ def find_context_fault(draft: Draft, _context: DraftContext) -> str:
     question = draft.question
     if (match := PASSAGE_REFERENCE.search(question)) is not None:
         return f"refers to {match[0]!r}"
-    if not _is_english(question):
+    if guess_language(question) not in ("en", ""):
         return ""
     if (match := POINTING.search(question)) is not None:
         return f"it is unclear what {match[0].split()[-1]!r} refers to"
@@ -151,10 +151,6 @@ def find_context_fault(draft: Draft, _context: DraftContext) -> str:
     if index == len(question_words) or is_named or NAMED_LATER.match(question):
         return ""
     return f"it is unclear whom {question_words[index]!r} refers to"
-
-
-def _is_english(question: str) -> bool:
-    return guess_language(question) in ("en", "")
 
 
 def find_copy_fault(draft: Draft, _context: DraftContext) -> str:

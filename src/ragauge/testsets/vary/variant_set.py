@@ -9,7 +9,6 @@ from random import Random
 from typing import ClassVar
 
 from ragauge.core.curation import Curation, Origin
-from ragauge.core.example import Example
 from ragauge.core.variation import SEGMENT, build_variant_id
 from ragauge.testsets.generate.draft import QuestionType
 from ragauge.testsets.set_file import SetFile, SetLine, build_line
@@ -101,7 +100,11 @@ def _vary_by_kind(
     kind: Variation, lines: SetFile, originals: Sequence[SetLine], n: int | None, seed: int
 ) -> tuple[list[SetLine], VariationCount]:
     existing = [line for line in originals if build_variant_id(line.example.query_id, kind.name) in lines.by_id]
-    fit = [line for line in originals if line.curation.state != "rejected" and _can_vary(kind, line.example)]
+    fit = [
+        line
+        for line in originals
+        if line.curation.state != "rejected" and (kind.keeps_labels or line.example.answerable is not False)
+    ]
     order = list(range(len(fit)))
     if n is not None:
         Random(f"{seed} {kind.name}").shuffle(order)  # noqa: S311 - draws examples, no secret
@@ -123,10 +126,6 @@ def _vary_by_kind(
         (fit[index].example.query, variants[index].example.query) for index in sorted(variants)[:MAX_SAMPLES]
     )
     return made, VariationCount(kind.name, kind.does, len(made), len(existing), without, kind.missing, samples)
-
-
-def _can_vary(kind: Variation, example: Example) -> bool:
-    return kind.keeps_labels or example.answerable is not False
 
 
 def _build_variant_line(kind: Variation, original: SetLine, query: str, seed: int) -> SetLine:
