@@ -7,8 +7,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
+from ragauge.comparison.comparability import FAILED_CALLS_NAME
 from ragauge.core.errors import RagaugeError, StoreError, UsageError
 from ragauge.core.example import EvalSet, Example
 from ragauge.core.messages import format_count
@@ -20,6 +21,9 @@ from ragauge.metrics.catalogue import parse_metric
 from ragauge.store.scores import Column
 from ragauge.store.store_access import Store
 from ragauge.studies.figures import StudyKind
+
+if TYPE_CHECKING:
+    import polars as pl
 
 
 class OpenTrial(Protocol):
@@ -292,3 +296,26 @@ def check_same_settings(existing: Study, requested: Study) -> None:
 def _report_line(say: Say | None, line: str) -> None:
     if say is not None:
         say(line)
+
+
+def load_trial_scores(store: Store, run_id: str, judge_id: str | None) -> pl.DataFrame:
+    """Scores as `store.scores.frame` has them, in which no failed call is a quick or cheap answer.
+
+    The latency, tokens and cost of a call that the system failed count as failed, so that a trial that answers nothing
+    is not the quickest of a study.
+    """
+    import polars as pl
+
+    frame = store.scores.load_frame(run_id, judge_id)
+    causes = store.causes.load_frame(run_id, judge_id)
+    failed = causes.filter(pl.col("cause") == FAILED_CALLS_NAME).select("query_id", "repeat").unique()
+    amounts = [name for name in frame["metric"].unique().to_list() if parse_metric(name).scale == "amount"]
+    if not failed.height or not amounts:
+        return frame
+    is_failed = pl.struct("query_id", "repeat").is_in(failed.to_struct().implode())
+    hit = is_failed & pl.col("metric").is_in(amounts) & (pl.col("status") == "scored")
+    numbers = [name for name in ("value", "numerator", "denominator", "low", "high") if name in frame.columns]
+    return frame.with_columns(
+        pl.when(hit).then(pl.lit("failed")).otherwise(pl.col("status")).cast(frame["status"].dtype).alias("status"),
+        *(pl.when(hit).then(None).otherwise(pl.col(name)).alias(name) for name in numbers),
+    )

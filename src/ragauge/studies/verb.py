@@ -152,7 +152,7 @@ def open_study(options: OpenStudyOptions) -> StudyResult:
 
 
 def _load_scores(store: Store, trial: Trial, judge: str | None) -> pl.DataFrame:
-    from ragauge.studies.sweep.trial_scores import load_trial_scores
+    from ragauge.studies.conduct import load_trial_scores
 
     return load_trial_scores(store, trial.run_id, judge).sort("query_id", "repeat", maintain_order=True)
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from ragauge.core.human_labels import CheckedPart, CheckRecord, LabeledAnswer
@@ -12,6 +12,7 @@ from ragauge.scores.agreement import LEVEL, AgreementFigure, compare_correctness
 from ragauge.scores.estimation import ScoreSample, compute_difference_interval
 from ragauge.scores.judge_check import RECORDED_PREFIX, CheckedJudge
 from ragauge.scores.label_scores import hash_example
+from ragauge.stats.judge_error import JudgeMeanError
 from ragauge.stats.weighted import Interval
 
 MIN_SHARED_PARTS = 30  # parts of both checks that are compared one by one; with fewer, all of both as two samples
@@ -156,3 +157,28 @@ def _compare_samples(new: Sequence[CheckedPart], base: Sequence[CheckedPart]) ->
     return AgreementFigure(
         means[0] - means[1], compute_difference_interval(samples[0], samples[1], LEVEL, paired=False)
     )
+
+
+@dataclass(frozen=True, slots=True)
+class KnownJudge:
+    """A judge."""
+
+    judge_id: str  #: names everything that changes its verdicts.
+    spec: str  #: what it is built from; "" where that is not known.
+    runs: int  #: how many it judged.
+    last: CheckStep | None = None  #: its newest check against people; None where there was none.
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeTrust:
+    """What is known of how far a judge can be trusted."""
+
+    judge: KnownJudge  #: which.
+    #: printed name of a metric -> how far its mean errs; what is not there is not known.
+    errors: Mapping[str, JudgeMeanError] = field(default_factory=dict)
+    #: its checks against people, and those of other judges under the same names, the oldest first.
+    steps: tuple[CheckStep, ...] = ()
+    judged: tuple[tuple[str, str], ...] = ()  #: id and name of the newest runs that it judged.
+    labels: int = 0  #: of people that the store has, of whatever run.
+    #: number of the newest draw from these runs, and the run's id; None where there is none.
+    drawn: tuple[int, str] | None = None

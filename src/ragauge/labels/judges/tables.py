@@ -19,8 +19,7 @@ from ragauge.rendering.words import to_line
 from ragauge.scores.judge_usage import list_disagreements
 
 if TYPE_CHECKING:
-    from ragauge.labels.judges.compute import CheckStep
-    from ragauge.labels.judges.verb import JudgeTrust, KnownJudge
+    from ragauge.labels.judges.compute import CheckStep, JudgeTrust, KnownJudge
 
 NO_CHECK_NOTE = "No judge has been checked yet. ragauge judge check FILE --judge JUDGE checks one and saves the result."
 FIGURES_NOTE = (
@@ -83,7 +82,7 @@ LAST_CHECK_NOTE = "Accuracy and kappa are from the last check, on supported or n
 def format_name(judge: KnownJudge) -> str:
     """What a judge is called: its spec, else its id.
 
-    >>> from ragauge.labels.judges.verb import KnownJudge
+    >>> from ragauge.labels.judges.compute import KnownJudge
     >>> format_name(KnownJudge("local:9f2", "local", 3)), format_name(KnownJudge("mine", "", 0))
     ('local', 'mine')
     """

@@ -14,7 +14,6 @@ from ragauge.core.identity import hash_json
 from ragauge.core.label import ADJUDICATOR, LabelTask, format_part
 from ragauge.dashboard.site import Address, NoSuchPage, Site, parse_number, parse_options
 from ragauge.labels.check import tables as judge_check
-from ragauge.labels.label.draw_tables import build_agreement_sections, build_draw_sections, describe_question
 from ragauge.labels.label.label_session import (
     LabelInput,
     LabelSheet,
@@ -24,6 +23,7 @@ from ragauge.labels.label.label_session import (
     save_label,
     validate_annotator,
 )
+from ragauge.labels.label.tables import build_agreement_sections, build_draw_sections, describe_question
 from ragauge.rendering.lists import ServedLinks, format_query
 from ragauge.rendering.writers.html import render_sections
 

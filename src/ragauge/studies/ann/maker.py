@@ -16,7 +16,7 @@ from ragauge.metrics.ann.filled import Filled
 from ragauge.metrics.base import Metric, MetricResult
 from ragauge.metrics.retrieval.recall import Recall
 from ragauge.stats.growth import MIN_SIZES, predict_shares
-from ragauge.studies.ann.compute import ANN
+from ragauge.studies.ann.compute import ANN, SearchedCorpus
 from ragauge.studies.ann.exact import VectorMetric, check_scale, check_vectors
 from ragauge.studies.ann.index import AnnIndex, NullIndex, format_name, make_index
 from ragauge.studies.ann.index_benchmark import (
@@ -27,7 +27,6 @@ from ragauge.studies.ann.index_benchmark import (
     measure_percentile,
     time_queries,
 )
-from ragauge.studies.ann.labels import SearchedCorpus
 from ragauge.studies.ann.search_filters import (
     FILTER_KEYS,
     UNFILTERED,

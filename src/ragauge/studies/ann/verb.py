@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from ragauge.core.study import Trial
     from ragauge.gating.gate_result import GateResult
     from ragauge.store.store_access import Store
+    from ragauge.studies.ann.compute import SearchedCorpus
     from ragauge.studies.ann.exact import Mask, Vectors
-    from ragauge.studies.ann.labels import SearchedCorpus
     from ragauge.studies.result import StudyResult
 
 VECTOR_ONLY_SUFFIXES = (".npy", ".fvecs", ".hdf5", ".h5")  # files that hold no questions

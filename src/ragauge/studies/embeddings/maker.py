@@ -24,7 +24,7 @@ from ragauge.readers.corpus import match_label_names
 from ragauge.scores.estimation import compute_ratio_of_means
 from ragauge.store.store_access import Store
 from ragauge.store.vectors import EmbeddingEffort
-from ragauge.studies.ann.labels import SearchedCorpus
+from ragauge.studies.ann.compute import SearchedCorpus
 from ragauge.studies.conduct import OpenTrial, TrialMaker
 from ragauge.studies.embeddings.compute import EMBEDDINGS
 from ragauge.studies.embeddings.vector_search import (

@@ -28,7 +28,7 @@ from ragauge.engine.systems import System, build_system
 from ragauge.judges.judge import Judge
 from ragauge.metrics.base import Metric
 from ragauge.store.store_access import Store
-from ragauge.studies.sweep.trial_scores import load_trial_scores
+from ragauge.studies.conduct import load_trial_scores
 from ragauge.systems.reference.pipeline import PREFIX
 
 if TYPE_CHECKING:
