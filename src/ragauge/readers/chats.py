@@ -23,9 +23,8 @@ from ragauge.readers.lines import Row
 from ragauge.readers.messages import ChatTurn, get_body, get_role, parse_output, split_turns, unpack_payload
 
 COLUMNS = (CHAT, "turns")  # whose lists of messages are chats, beside those that are read as the question
-OTHER_TOOL_COLUMNS = frozenset(
-    {"inputs", "expectations", *TRACE_COLUMNS}
-)  # columns of tools whose payloads are taken apart later
+# columns of tools whose payloads are taken apart later
+OTHER_TOOL_COLUMNS = frozenset({"inputs", "expectations", *TRACE_COLUMNS})
 PEEK_ROWS = 200  # rows: enough to see one whole conversation
 # what a row says of its conversation; all else that is read of it is about the last turn
 CONVERSATION_FIELDS = frozenset({"cluster", "segments", "tags", "weight", "origin"})

@@ -19,14 +19,8 @@ from ragauge.readers.lines import BOM, PARQUET, Row, Rows, read_head, read_text
 from ragauge.readers.passages import DOC_KEYS, TEXT_KEYS
 
 FENCE = "---"
-EXPLANATORY_FILES = (
-    "README",
-    "LICENSE",
-    "LICENCE",
-    "SOURCE",
-    "NOTICE",
-    "CHANGELOG",
-)  # files about a folder, no documents
+# files about a folder, no documents
+EXPLANATORY_FILES = ("README", "LICENSE", "LICENCE", "SOURCE", "NOTICE", "CHANGELOG")
 SUFFIXES = (".md", ".txt", ".rst")
 ENDINGS = "*.md, *.txt, *.rst"
 FIRST_HEADING = re.compile(r"^#{1,6}[ \t]+(.+?)[ \t]*#*[ \t]*$", re.MULTILINE)

@@ -284,6 +284,17 @@ def parse_origin(value: Any, name: str, notes: Notes) -> dict[str, str]:
     return {parse_text(key, name, notes): parse_text(fact_value, f"{name}.{key}", notes) for key, fact_value in facts}
 
 
+RESPONSE_PARSERS: Mapping[str, Callable[[Any, str, Notes], Any]] = {
+    "error": parse_error,
+    "candidates": retrieved.parse_passages,
+    "tokens": parse_tokens,
+    "cost": lambda value, name, _: parse_number(value, name),
+    "outcome": parse_outcome,
+    "weight": lambda value, name, _: parse_weight(value, name),
+    "origin": parse_origin,
+}
+
+
 def build_response(values: FieldValues, names: FieldNames, query_id: str, notes: Notes, blank: str = "") -> Response:
     """The response that the values describe.
 
@@ -299,26 +310,23 @@ def build_response(values: FieldValues, names: FieldNames, query_id: str, notes:
     null = {"passages"} if isinstance(raw_passages, str) and raw_passages.strip() in NULL_TEXTS else set()
     values = {field: value for field, value in values.items() if field not in {*redacted, *null}}
 
-    def has_field(field: str) -> bool:
-        return field in values
-
     answer = (
-        parse_answer(extract_message_texts(values["answer"]), names["answer"], notes) if has_field("answer") else None
+        parse_answer(extract_message_texts(values["answer"]), names["answer"], notes) if "answer" in values else None
     )
-    passages = None
-    if has_field("passages") or has_field("retrieved_ids"):
+    passages = cited = missing_reasons = None
+    if not values.keys().isdisjoint(("passages", "retrieved_ids")):
         ids_name = names.get("retrieved_ids", "")
         passages = retrieved.parse_passages(
             values.get("passages"), names.get("passages", ids_name), notes, values.get("retrieved_ids"), ids_name
         )
-    cited = (
-        retrieved.parse_citations(values["citations"], names["citations"], notes, answer)
-        if has_field("citations")
-        else None
-    )
-    failed = parse_error(values["error"], names["error"], notes) if has_field("error") else None
-    missing_reasons = parse_missing(values["missing"], names["missing"], notes) if has_field("missing") else None
-    if missing_reasons is None and failed is None:
+    if "citations" in values:
+        cited = retrieved.parse_citations(values["citations"], names["citations"], notes, answer)
+    parsed = {
+        field: parse(values[field], names[field], notes) for field, parse in RESPONSE_PARSERS.items() if field in values
+    }
+    if "missing" in values:
+        missing_reasons = parse_missing(values["missing"], names["missing"], notes)
+    elif parsed.get("error") is None:
         missing_reasons = {
             field: blank or "null" if field in names else f"no field {field}"
             for field, value in (("passages", passages), ("answer", answer))
@@ -328,19 +336,11 @@ def build_response(values: FieldValues, names: FieldNames, query_id: str, notes:
         query_id,
         repeat=parse_repeat(values, names),
         passages=passages,
-        candidates=retrieved.parse_passages(values["candidates"], names["candidates"], notes)
-        if has_field("candidates")
-        else None,
         answer=answer,
         citations=cited,
         latency_ms=parse_latency(values, names, notes),
-        tokens=parse_tokens(values["tokens"], names["tokens"], notes) if has_field("tokens") else {},
-        cost=parse_number(values["cost"], names["cost"]) if has_field("cost") else None,
-        outcome=parse_outcome(values["outcome"], names["outcome"], notes) if has_field("outcome") else {},
-        weight=parse_weight(values["weight"], names["weight"]) if has_field("weight") else 1.0,
         missing={**(missing_reasons or {}), **redacted},
-        origin=parse_origin(values["origin"], names["origin"], notes) if has_field("origin") else {},
-        error=failed,
+        **parsed,
     )
 
 

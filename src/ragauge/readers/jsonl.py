@@ -14,32 +14,14 @@ from typing import Any
 
 from ragauge.core.errors import DataError
 from ragauge.core.values import BadValue, describe_value
-from ragauge.readers.aliases import ALIASES, FIELDS, find_nearest_column, list_field_names, to_snake_case
+from ragauge.readers.aliases import ALIASES, COLUMNS, FIELDS, find_nearest_column, list_field_names, to_snake_case
 from ragauge.readers.lines import Row, Rows, read_lines, read_text
 from ragauge.readers.squad import is_squad, read_questions
 from ragauge.readers.tabular import to_plain_value
 
-WRAPPERS = (
-    "results",
-    "data",
-    "examples",
-    "samples",
-    "records",
-    "rows",
-    "items",
-    "test_cases",
-    "testCases",
-    "goldens",
-    "responses",
-    "predictions",
-    "entries",
-    "conversational_test_cases",
-    "conversationalTestCases",
-)
-OUTER_WRAPPERS = (
-    "results",
-    "testRunData",
-)  # of promptfoo's and deepeval's files: keys of an object that wraps the rows
+WRAPPERS: list[str] = COLUMNS["columns"]["lists"]["wrappers"].split()
+# of promptfoo's and deepeval's files: keys of an object that wraps the rows
+OUTER_WRAPPERS = ("results", "testRunData")
 QUERY_NAMES = frozenset(list_field_names("query"))
 KNOWN_NAMES = frozenset({*FIELDS, *(alias.theirs for alias in ALIASES)})
 MIN_SPELLING_SIMILARITY = 0.75  # questoin is no category: the reader names the nearest field
@@ -68,9 +50,8 @@ def find_rows(value: Mapping[str, Any], *, wrapped_only: bool = False) -> Iterat
     within = [value[key] for key in OUTER_WRAPPERS if isinstance(value.get(key), Mapping)]
     if within and not KNOWN_NAMES & spelled and _find_wrapper_key(within[0]):
         return find_rows(within[0])
-    is_example = KNOWN_NAMES & spelled or find_nearest_column(
-        "query", spelled, MIN_SPELLING_SIMILARITY
-    )  # this is one example, or columns
+    # this is one example, or columns
+    is_example = KNOWN_NAMES & spelled or find_nearest_column("query", spelled, MIN_SPELLING_SIMILARITY)
     return None if is_example or not value or wrapped_only else _read_categories(value)
 
 

@@ -122,9 +122,8 @@ def _list_tool_outputs(message: Mapping[str, Any]) -> Iterator[Any]:
     elif role in TOOL_MESSAGE_ROLES or (
         role not in (*USER_ROLES, *ASSISTANT_ROLES, *SYSTEM_ROLES) and _get_result(message)
     ):
-        yield (
-            _get_result(message) if role in TOOL_MESSAGE_ROLES else None
-        )  # whose words those of an unknown role are, nobody says
+        # whose words those of an unknown role are, nobody says
+        yield (_get_result(message) if role in TOOL_MESSAGE_ROLES else None)
 
 
 def _get_result(message: Mapping[str, Any]) -> Any:

@@ -291,9 +291,8 @@ def _parse_doc_id(item: Mapping[str, Any], content: str | None, n: int, name: st
         and GENERATED_ID.fullmatch(value)
         and isinstance(metadata, Mapping)
     ):
-        parent_key, parent = find_first_value(
-            metadata, METADATA_KEYS[1:] + PARENT_KEYS
-        )  # the piece's id, that no person gave
+        # the piece's id, that no person gave
+        parent_key, parent = find_first_value(metadata, METADATA_KEYS[1:] + PARENT_KEYS)
         if parent is not None:
             notes.count_id_rule(f"metadata.{parent_key}")
             return parse_identifier(parent, f"{name}[{n}].metadata.{parent_key}", notes), value

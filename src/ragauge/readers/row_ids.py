@@ -14,7 +14,7 @@ from ragauge.core.identity import derive_query_id
 from ragauge.core.messages import format_count
 from ragauge.core.response import Response
 from ragauge.core.values import LIST_TYPES, Notes, decode_cell, is_null
-from ragauge.readers.aliases import ColumnGroup, list_field_names, to_snake_case
+from ragauge.readers.aliases import COLUMNS, ColumnGroup, list_field_names, to_snake_case
 from ragauge.readers.lines import Row, Rows
 from ragauge.readers.passage_rows import PassageRows
 
@@ -119,21 +119,10 @@ class RowIds:
             )
 
 
-LIST_FIELDS = (  # fields that hold several of a kind
-    "passages",
-    "retrieved_ids",
-    "candidates",
-    "references",
-    "reference_answer",
-    "reference_claims",
-    "aspects",
-    "criteria",
-    "relevant",
-    "relevant_chunks",
-    "relevant_texts",
-)
 PAIR_SIZE = 2
-LIST_NAMES = frozenset(name for field in LIST_FIELDS for name in list_field_names(field))
+LIST_NAMES = frozenset(
+    name for field in COLUMNS["columns"]["lists"]["fields"].split() for name in list_field_names(field)
+)
 NUMBERED_COLUMN = re.compile(r"(?P<stem>.*?[^\W\d_])[\W_]*(?P<n>\d{1,2})\W*")
 
 

@@ -157,10 +157,8 @@ TRANSIENT_KINDS: frozenset[Kind] = frozenset({"server", "connection"})  # worth 
 FATAL_KINDS: frozenset[Kind] = frozenset({"auth", "not_found", "connection", "unreadable"})
 RATE_LIMIT_NAMES = ("RateLimit", "TooManyRequests", "ResourceExhausted", "Throttling")  # in the names of exceptions
 MIN_CLIENT_ERROR, MIN_SERVER_ERROR, RATE_LIMIT_STATUS = 400, 500, 429
-FOREIGN_FOLDERS = (
-    Path(sysconfig.get_path("stdlib")),
-    Path(__file__).parents[1],
-)  # where code that is not the system's is
+# where code that is not the system's is
+FOREIGN_FOLDERS = (Path(sysconfig.get_path("stdlib")), Path(__file__).parents[1])
 
 
 class SystemTrouble(SystemFailed):

@@ -57,18 +57,12 @@ FIELDS = (
     "error",
 )
 PASSAGE_FIELDS = ("doc_id", "passage_id", "text", "score", "updated_at", "superseded_by", "hop")
-REQUIRED_PASSAGE_FIELDS = (
-    "doc_id",
-    "passage_id",
-    "text",
-    "score",
-)  # of a passage: in one of them at least, where there is a path
+# of a passage: in one of them at least, where there is a path
+REQUIRED_PASSAGE_FIELDS = ("doc_id", "passage_id", "text", "score")
 REQUEST = ("url", "method", "body", "params")
 SETTINGS = ("name", "config", *REQUEST, "headers", *FIELDS, "passage", "with_passages")
-MIN_VARIABLE_CHARS, MIN_HEADER_CHARS = (
-    4,
-    8,
-)  # characters from which on a variable's value, a word of a header is a secret: "Bearer" is none
+# characters from which on a variable's value, a word of a header is a secret: "Bearer" is none
+MIN_VARIABLE_CHARS, MIN_HEADER_CHARS = (4, 8)
 STREAMS = ("text/event-stream", "application/x-ndjson", "application/jsonl")
 MAX_SHOWN_CHARS = 300  # characters of an error page that are kept
 

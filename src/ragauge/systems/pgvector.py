@@ -205,9 +205,8 @@ class PgvectorRetriever(System):
         if passages is not None:
             self.check_variant("replayed")
         rows = await self._threads.call_in_thread(lambda: self._search_rows(question.query))
-        near = [
-            self._build_item(row) for row in rows if row[-1] is not None
-        ]  # a row without a vector is near to nothing
+        # a row without a vector is near to nothing
+        near = [self._build_item(row) for row in rows if row[-1] is not None]
         nearest, missing = read_passages(near)
         return Response(question.query_id, question.repeat, nearest, missing={**RETRIEVED_ONLY, **missing})
 

@@ -145,9 +145,8 @@ def _show_next(init_result: InitResult, *, ran: bool) -> None:
     elif ran:
         name, more = _find_baseline_name()
         show("Next: view it, make it the baseline, change something, run again, and compare:")
-        first = (
-            [init_result.command] if init_result.n > FIRST_QUESTIONS else []
-        )  # the first evaluation asked only some of them
+        # the first evaluation asked only some of them
+        first = [init_result.command] if init_result.n > FIRST_QUESTIONS else []
         keep, gate = (
             format_command("baseline", "set", "latest", *more),
             format_command("gate", "latest", "--baseline", name),

@@ -334,9 +334,8 @@ def _write_settings(writing: _ProjectWriter, config: str, workflow: str, command
     if (writing.root / ".git").exists():
         existing = writing.text(WORKFLOW_PATH)
         existing_command = files.find_run_command(existing)
-        is_unchanged = (
-            existing.replace(existing_command, command) == workflow if existing_command else False
-        )  # nobody has changed it since
+        # nobody has changed it since
+        is_unchanged = existing.replace(existing_command, command) == workflow if existing_command else False
         writing.write_file(WORKFLOW_PATH, workflow, "evaluates and gates every pull request", is_generated=is_unchanged)
         writing.add(IGNORE_PATH, ".ragauge/", (".ragauge", "/.ragauge/", "/.ragauge"), "leaves the store out of git")
         if existing_command and existing_command != command and not (is_unchanged or writing.force):

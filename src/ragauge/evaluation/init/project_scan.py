@@ -203,9 +203,8 @@ TEXTS = (".md", ".txt", ".rst", ".html")
 TABLE_WORDS = ("gold", "eval", "question", "qa", "test", "benchmark", "faq", "ground_truth", "groundtruth", "dataset")
 TABLE_FOLDERS = (".", "eval", "evals", "evaluation", "data", "tests", "test")  # likeliest first
 MIN_DOCUMENTS = 3  # text files that make a folder of documents
-OBJECT_NAMES = re.compile(
-    r"(rag|qa|retrieval)?_?(chain|rag|pipeline|retriever|(query|chat)_engine)"
-)  # if all is unknown
+# if all is unknown
+OBJECT_NAMES = re.compile(r"(rag|qa|retrieval)?_?(chain|rag|pipeline|retriever|(query|chat)_engine)")
 COMPONENT_SCORE = 6  # taken from what another candidate is made of
 
 

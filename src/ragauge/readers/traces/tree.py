@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
+from pathlib import Path
 from typing import Any
 
 from ragauge.core.identity import normalize_text
@@ -158,46 +160,11 @@ def _has_search(top: Node) -> bool:
     return any(node.step.kind in SEARCH_KINDS for node in top.iterate_nodes())
 
 
-# what served counts before what was asked for
-MODEL = (
-    "gen_ai.response.model",
-    "llm.model_name",
-    "langfuse.observation.model.name",
-    "ai.response.model",
-    "gen_ai.request.model",
-    "ai.model.id",
-)
+ATTRIBUTES = tomllib.loads(Path(__file__).with_name("origin_attributes.toml").read_text(encoding="utf-8"))
+MODEL, INDEX, K, VERSION = (tuple(ATTRIBUTES[fact].split()) for fact in ("model", "index", "k", "version"))
 EMBEDDER = ("embedding.model_name", *MODEL)
 LINKED_PROMPTS = "mlflow.linkedPrompts"
-PROMPT = (  # name, version and text of a prompt, as the dialects write them
-    ("langfuse.observation.prompt.name", "langfuse.observation.prompt.version", ""),
-    ("traceloop.prompt.key", "traceloop.prompt.version", "traceloop.prompt.template"),
-    ("gen_ai.prompt.name", "gen_ai.prompt.version", "gen_ai.system_instructions"),
-    ("prompt.id", "llm.prompt_template.version", "llm.prompt_template.template"),
-)
-INDEX = (
-    "db.collection.name",
-    "gen_ai.data_source.id",
-    "db.milvus.search.collection_name",
-    "db.qdrant.collection_name",
-    "db.chroma.collection_name",
-    "db.weaviate.collection_name",
-    "db.pinecone.index_name",
-    "db.vector.collection_name",
-    "db.namespace",
-    "db.name",
-)
-K = (
-    "gen_ai.retrieval.top_k",
-    "retrieval.top_k",
-    "reranker.top_k",
-    "db.vector.query.top_k",
-    "db.pinecone.query.top_k",
-    "db.chroma.query.n_results",
-    "db.milvus.search.limit",
-    "db.qdrant.search.limit",
-)
-VERSION = ("service.version", "langfuse.version", "langfuse.release", "deployment.version", "app.version")
+PROMPTS = [[names.get(part, "") for part in ("name", "version", "text")] for names in ATTRIBUTES["prompts"]]
 RETRIEVAL_OPERATIONS = frozenset({"retrieval", "vector_db_retrieve"})
 FACTS = frozenset(
     {
@@ -205,7 +172,7 @@ FACTS = frozenset(
         *INDEX,
         *K,
         *VERSION,
-        *(name for names in PROMPT for name in names if name),
+        *(name for names in PROMPTS for name in names if name),
         LINKED_PROMPTS,
         "gen_ai.operation.name",
         "gen_ai.request.top_k",
@@ -275,7 +242,7 @@ def _describe_prompt(facts: Mapping[str, Any]) -> str:
     linked = decode_json(facts.get(LINKED_PROMPTS))
     if isinstance(linked, list) and linked and isinstance(linked[0], Mapping):
         facts = {**facts, "prompt.id": linked[0].get("name"), "llm.prompt_template.version": linked[0].get("version")}
-    for name, version, text in PROMPT:
+    for name, version, text in PROMPTS:
         called, numbered, template = parse_word(facts.get(name)), parse_word(facts.get(version)), facts.get(text)
         if called or numbered:
             return " ".join(part for part in (called, numbered and f"v{numbered.removeprefix('v')}") if part)

@@ -27,32 +27,19 @@ from ragauge.readers.traces.tree import SEARCH_KINDS, Request
 
 RESULT_EVENT = "gen_ai.evaluation.result"
 Scope = Literal["span", "trace", "session"]
+SCOPE_PREFIXES: Mapping[str, Scope] = {"": "span", "trace.": "trace", "session.": "session"}
 # how the attributes of results begin, how the fields of one do, and what they are of
-RESULT_FORMS: tuple[tuple[str, str, Scope], ...] = (
-    ("annotations.", "annotation.", "span"),
-    ("evaluations.", "evaluation.", "span"),
-    ("trace.annotations.", "annotation.", "trace"),
-    ("trace.evaluations.", "evaluation.", "trace"),
-    ("session.annotations.", "annotation.", "session"),
-    ("session.evaluations.", "evaluation.", "session"),
+RESULT_FORMS: tuple[tuple[str, str, Scope], ...] = tuple(
+    (f"{prefix}{kind}s.", f"{kind}.", scope)
+    for prefix, scope in SCOPE_PREFIXES.items()
+    for kind in ("annotation", "evaluation")
 )
 RESULT_PREFIXES = tuple(head for head, _, _ in RESULT_FORMS)
 EVENT = "gen_ai.evaluation."
 # an event's attributes, which the conventions leave open: as proposed for them, and OpenInference's names kept
-EVENT_KIND = (
-    f"{EVENT}evaluator.type",
-    f"{EVENT}annotator_kind",
-    "annotator_kind",
-    "evaluation.annotator_kind",
-    "annotation.annotator_kind",
-)
-EVENT_ANNOTATOR_KEYS = (
-    f"{EVENT}evaluator.id",
-    f"{EVENT}identifier",
-    "identifier",
-    "evaluation.identifier",
-    "annotation.identifier",
-)
+OWN_PREFIXES = ("", "evaluation.", "annotation.")
+EVENT_KIND = (f"{EVENT}evaluator.type", f"{EVENT}annotator_kind", *(f"{own}annotator_kind" for own in OWN_PREFIXES))
+EVENT_ANNOTATOR_KEYS = (f"{EVENT}evaluator.id", f"{EVENT}identifier", *(f"{own}identifier" for own in OWN_PREFIXES))
 EVENT_NOTES = (f"{EVENT}metadata", "evaluation.metadata", "annotation.metadata", "metadata")
 # who an annotator is, and which passage is meant, among the metadata of a result
 ANNOTATOR_KEYS = ("annotator", "annotator_id", "annotator_name", "reviewer", "user_id", "user", "user_email", "email")

@@ -129,9 +129,8 @@ class ReferenceRag:
                 word_ends = [word.end() for word in re.finditer(r"\S+", text)]
                 fits = bisect_right(word_ends, remaining, key=lambda end: count_tokens(text[:end]))
                 if fits:
-                    n_removed = (
-                        len(text) - word_ends[fits - 1]
-                    )  # the text ends as its span does, whatever stands before
+                    # the text ends as its span does, whatever stands before
+                    n_removed = len(text) - word_ends[fits - 1]
                     span = passage.span and replace(
                         passage.span, end=max(passage.span.start, passage.span.end - n_removed)
                     )
