@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from dataclasses import asdict
 from math import inf
 from typing import Any
 
@@ -114,20 +115,8 @@ class Jobs:
             return connection.execute(update(jobs).where(*conditions).values(values)).rowcount == 1
 
 
-def _build_row(name: str, due: float, state: str, owner: str, timestamp: float) -> dict[str, Any]:
-    return {
-        "name": name,
-        "due": due,
-        "state": state,
-        "owner": owner,
-        "began": timestamp,
-        "beat": timestamp,
-        "ended": None,
-        "attempts": 1,
-        "why": "",
-        "run_id": "",
-        "said": "",
-    }
+def _build_row(name: str, due: float, state: JobState, owner: str, timestamp: float) -> dict[str, Any]:
+    return asdict(Job(name, due, state, began=timestamp, beat=timestamp)) | {"owner": owner}
 
 
 def _build_job(row: Any) -> Job:
