@@ -15,10 +15,10 @@ from ragauge.core.document import Document
 from ragauge.core.errors import DataError
 from ragauge.core.values import describe_value
 from ragauge.readers import jsonl, squad, tabular
-from ragauge.readers.lines import BOM, PARQUET, Row, Rows, read_head, read_text
+from ragauge.readers.lines import BOM, PARQUET, Row, Rows, find_packed_file, read_head, read_text
 from ragauge.readers.passages import DOC_KEYS, TEXT_KEYS
 
-FENCE = "---"
+FENCE, CORPUS_FILE = "---", "corpus.jsonl"
 # files about a folder, no documents
 EXPLANATORY_FILES = ("README", "LICENSE", "LICENCE", "SOURCE", "NOTICE", "CHANGELOG")
 SUFFIXES = (".md", ".txt", ".rst")
@@ -107,7 +107,7 @@ def find_text_file(source: Any) -> Path | None:
 def list_unread_files(source: Any) -> list[str]:
     """Names of text files that stand in a folder beside its corpus.jsonl, and so are not read."""
     folder = Path(source) if isinstance(source, str | Path) else None
-    if folder is None or not folder.is_dir() or not any(_list_corpus_files(folder)):
+    if folder is None or not folder.is_dir() or find_packed_file(folder, CORPUS_FILE) is None:
         return []
     return sorted(name for name, _ in _list_text_files(folder, "") if Path(name).stem.upper() not in EXPLANATORY_FILES)
 
@@ -159,7 +159,7 @@ def _find_folder(source: Any) -> Path | Traversable | None:
     folder = Path(source) if isinstance(source, str) else source
     if not isinstance(folder, Path | Traversable) or not folder.is_dir():
         return None
-    return None if isinstance(folder, Path) and any(_list_corpus_files(folder)) else folder
+    return None if isinstance(folder, Path) and find_packed_file(folder, CORPUS_FILE) is not None else folder
 
 
 def _read_rows(source: Any) -> Rows:
@@ -172,7 +172,7 @@ def _read_rows(source: Any) -> Rows:
         raise DataError(f"cannot read a corpus from {describe_value(source)}.", hint=ACCEPTED)
     path = Path(source)
     if path.is_dir():
-        path = next(_list_corpus_files(path))
+        path = find_packed_file(path, CORPUS_FILE) or path
     if not path.is_file():
         raise DataError("there is no such file or folder.", source=str(path), hint=ACCEPTED)
     start = read_head(path)
@@ -192,10 +192,6 @@ def _read_squad_articles(path: Path) -> list[Any] | None:
     except (ValueError, KeyError, TypeError):  # whoever reads it next says what is wrong with it
         return None
     return articles if isinstance(articles, list) and squad.is_squad(articles) else None
-
-
-def _list_corpus_files(folder: Path) -> Iterator[Path]:
-    return (file for end in ("", ".gz", ".zst") if (file := folder / f"corpus.jsonl{end}").is_file())
 
 
 def _parse_document(rows: Rows, n: int, row: Row) -> Document:

@@ -10,11 +10,10 @@ from typing import Any
 from ragauge.core.errors import DataError
 from ragauge.core.values import describe_value
 from ragauge.readers import jsonl, tabular
-from ragauge.readers.lines import BOM, PARQUET, Rows, read_head, read_lines
+from ragauge.readers.lines import BOM, PACKED_ENDINGS, PARQUET, Rows, find_packed_file, read_head, read_lines
 from ragauge.readers.passages import DOC_KEYS
 from ragauge.readers.source import derive_name
 
-PACKED_ENDINGS = ("", ".gz", ".zst")
 TABLES: Mapping[str, Callable[[Path], Rows]] = {".csv": tabular.read_csv, ".tsv": tabular.read_csv}
 LISTINGS = (
     "Accepted: a text file with one id per line, or .jsonl, .csv, .tsv or .parquet with a column "
@@ -48,7 +47,7 @@ def format_listing_name(source: Any) -> str:
 
 def _read_path(path: Path) -> Iterator[str]:
     if path.is_dir():
-        corpus = next((file for end in PACKED_ENDINGS if (file := path / f"corpus.jsonl{end}").is_file()), None)
+        corpus = find_packed_file(path, "corpus.jsonl")
         if corpus is None:
             raise DataError("the folder has no corpus.jsonl.", source=str(path), hint=LISTINGS)
         path = corpus

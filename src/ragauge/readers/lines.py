@@ -28,6 +28,7 @@ MAX_LINE_BYTES = 256 * 1024 * 1024
 MAX_WHOLE_BYTES = 1024 * 1024 * 1024  # of a JSON file that is not one object a line, unpacked
 GZIP, ZSTD, PARQUET, ZIP = b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"PAR1", b"PK\x03\x04"
 BOM = b"\xef\xbb\xbf"
+PACKED_ENDINGS = ("", ".gz", ".zst")
 WIDE_BOMS = {b"\xff\xfe\x00\x00": "UTF-32", b"\x00\x00\xfe\xff": "UTF-32", b"\xff\xfe": "UTF-16", b"\xfe\xff": "UTF-16"}
 TO_UTF8 = "Save it as UTF-8, for example with: iconv -f {encoding} -t UTF-8 {name} > utf8-{name}"
 
@@ -162,6 +163,11 @@ def is_parquet(path: Path) -> bool:
             return file.read(4) == PARQUET
     except OSError:
         return False
+
+
+def find_packed_file(folder: Path, name: str) -> Path | None:
+    """The file of a name in a folder, plain or packed (NAME.gz, NAME.zst); None where there is none."""
+    return next((path for end in PACKED_ENDINGS if (path := folder / f"{name}{end}").is_file()), None)
 
 
 def read_bytes(path: Path) -> bytes:

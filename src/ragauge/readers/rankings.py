@@ -17,6 +17,7 @@ from ragauge.readers.lines import (
     build_line_table,
     check_text,
     find_first_line,
+    find_packed_file,
     is_parquet,
     open_file,
     read_bytes,
@@ -28,30 +29,6 @@ if TYPE_CHECKING:
 
 
 NESTED_OBJECT = re.compile(rb"""\s*\{\s*"(?:[^"\\]|\\.)*"\s*:\s*\{""")
-
-
-def parse_jsonl_qrels(content: bytes, source: str) -> pl.DataFrame:
-    """Labels of objects with a query, document and grade field, under any of their usual names.
-
-    Returns:
-        Columns query_id, item, doc_id, grade.
-
-    Raises:
-        DataError: a line is not such an object.
-    """
-    return build_qrels_table(_read_jsonl_frame(content, QRELS, source), source, "line")
-
-
-def parse_jsonl_run(content: bytes, source: str, score_bits: ScoreBits = 64) -> pl.DataFrame:
-    """A run of objects with a query, document and score field; one without scores is ordered by its rank field.
-
-    Returns:
-        Columns query_id, doc_id, score (where there is one), rank; rows as in the file.
-
-    Raises:
-        DataError: a line is not such an object.
-    """
-    return build_run_table(_read_jsonl_frame(content, RUN, source), source, score_bits, "line")
 
 
 def _read_jsonl_frame(content: bytes, field_aliases: Mapping[str, tuple[str, ...]], source: str) -> pl.DataFrame:
@@ -133,30 +110,6 @@ def _parse_object(line: str | bytes, source: str, number: int) -> dict[str, Any]
     return parsed
 
 
-def read_parquet_qrels(path: Path) -> pl.DataFrame:
-    """Labels with a query, document and grade column, under any of their usual names.
-
-    Returns:
-        Columns query_id, item, doc_id, grade.
-
-    Raises:
-        DataError: not Parquet, a column is missing, or a value is not what it must be.
-    """
-    return build_qrels_table(_read_parquet_frame(path, QRELS), str(path))
-
-
-def read_parquet_run(path: Path, score_bits: ScoreBits = 64) -> pl.DataFrame:
-    """A run with a query, document and score column; one without scores is ordered by its rank column.
-
-    Returns:
-        Columns query_id, doc_id, score (where there is one), rank; rows as in the file.
-
-    Raises:
-        DataError: not Parquet, a column is missing, or a value is not what it must be.
-    """
-    return build_run_table(_read_parquet_frame(path, RUN), str(path), score_bits)
-
-
 def _read_parquet_frame(path: Path, field_aliases: Mapping[str, tuple[str, ...]]) -> pl.DataFrame:
     """The wanted columns alone, under our names."""
     import polars as pl
@@ -212,12 +165,12 @@ def read_qrels(path: str | Path) -> pl.DataFrame:
     """
     path = Path(path)
     if is_parquet(path):
-        return read_parquet_qrels(path)
+        return build_qrels_table(_read_parquet_frame(path, QRELS), str(path))
     content, source = read_bytes(path), str(path)
     check_text(content, source)
     head = find_first_line(content)
     if head.startswith(("{", "[")):
-        return parse_jsonl_qrels(content, source)
+        return build_qrels_table(_read_jsonl_frame(content, QRELS, source), source, "line")
     if is_header(head.split("\t")):
         return parse_beir(content, source)
     return trec.parse_qrels(content, source)
@@ -244,12 +197,12 @@ def read_run(path: str | Path, score_bits: ScoreBits = 64) -> pl.DataFrame:
         raise UsageError(f"score_bits must be 64 or 32, got {score_bits}.")
     path = Path(path)
     if is_parquet(path):
-        return read_parquet_run(path, score_bits)
+        return build_run_table(_read_parquet_frame(path, RUN), str(path), score_bits)
     content, source = read_bytes(path), str(path)
     check_text(content, source)
     head = find_first_line(content)
     if head.startswith(("{", "[")):
-        return parse_jsonl_run(content, source, score_bits)
+        return build_run_table(_read_jsonl_frame(content, RUN, source), source, score_bits, "line")
     if is_header(head.split("\t")) or is_header(head.split(",")):
         raise DataError(
             "expected a run in TREC format, JSON lines or Parquet, found a table with a header.",
@@ -259,13 +212,12 @@ def read_run(path: str | Path, score_bits: ScoreBits = 64) -> pl.DataFrame:
     return trec.parse_run(content, source, score_bits)
 
 
-PACKED_ENDINGS = ("", ".gz", ".zst")
 OWN_METADATA_KEY = "ragauge"  # key of a query's metadata: fields that BEIR has no place for
 
 
 def is_beir_folder(folder: Path) -> bool:
     """Whether the folder has queries and labels."""
-    return _find_file(folder, "queries.jsonl") is not None and bool(list_splits(folder))
+    return find_packed_file(folder, "queries.jsonl") is not None and bool(list_splits(folder))
 
 
 def list_splits(folder: Path) -> dict[str, Path]:
@@ -292,7 +244,7 @@ def read(folder: Path, split: str | None = None) -> Rows:
 
 def _read_rows(folder: Path, labels: Path) -> Iterator[tuple[int, Row]]:
     grades_by_query = _read_grades(labels)
-    queries = _find_file(folder, "queries.jsonl")
+    queries = find_packed_file(folder, "queries.jsonl")
     if queries is None:  # reads() has seen it
         raise DataError("no queries.jsonl.", source=str(folder))
     missing = set(grades_by_query)
@@ -330,7 +282,7 @@ def _read_grades(path: Path) -> dict[str, dict[str, float]]:
 
 def compute_fingerprint(folder: Path) -> str | None:
     """SHA-256 of the corpus, its first 16 digits; None where the folder has none."""
-    corpus = _find_file(folder, "corpus.jsonl")
+    corpus = find_packed_file(folder, "corpus.jsonl")
     if corpus is None:
         return None
     hasher = hashlib.sha256()
@@ -338,7 +290,3 @@ def compute_fingerprint(folder: Path) -> str | None:
         while block := file.read(1 << 20):
             hasher.update(block)
     return hasher.hexdigest()[:16]
-
-
-def _find_file(folder: Path, name: str) -> Path | None:
-    return next((path for end in PACKED_ENDINGS if (path := folder / f"{name}{end}").is_file()), None)
