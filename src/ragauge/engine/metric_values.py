@@ -8,6 +8,7 @@ from math import isfinite
 
 from ragauge.core.document import IndexListing
 from ragauge.core.facts import Evidence
+from ragauge.core.reasons import add_call_reason
 from ragauge.core.verdict import ExampleVerdict
 from ragauge.diagnosis.causes.attribution import judge_example
 from ragauge.engine.label_questions import measure_from_labels
@@ -74,7 +75,7 @@ def _add_failure_reason(metric: Metric, result: MetricResult, evidence: Mapping[
         ),
         "",
     )
-    return result if not reason or reason in result.reason else replace(result, reason=f"{result.reason} ({reason})")
+    return replace(result, reason=add_call_reason(result.reason, reason))
 
 
 def _check_finite(metric: Metric, result: MetricResult) -> MetricResult:

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from ragauge.core.reasons import A_VERDICT_MISSING
 from ragauge.engine.metric_values import format_error
 from ragauge.metrics.base import Failed, Metric, MetricResult
 from ragauge.metrics.catalogue import is_own
@@ -67,7 +68,7 @@ def prepare_calls(metrics: Sequence[Metric], facts: Facts) -> dict[str, OwnCall 
             calls_by_metric[str(metric)] = OwnCall(metric, values)
         elif isinstance(metric, FunctionMetric):
             reasons = (value.reason for value in values.values() if isinstance(value, Failed))
-            calls_by_metric[str(metric)] = MetricResult.failed(next(reasons, "a verdict is missing"), metric.range)
+            calls_by_metric[str(metric)] = MetricResult.failed(next(reasons, A_VERDICT_MISSING.format()), metric.range)
     return calls_by_metric
 
 

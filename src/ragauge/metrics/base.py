@@ -10,6 +10,7 @@ from math import floor, isfinite
 from typing import Any, ClassVar, Literal, Self, Union
 
 from ragauge.core.errors import UsageError
+from ragauge.core.reasons import TOO_FEW_CONTROLS, UNREAD
 from ragauge.core.response import (
     MIN_AUROC,
     MIN_GAP,
@@ -227,7 +228,6 @@ FACT_NAMES: Mapping[ControlledFact, str] = {
     "agreement": "whether an answer agrees with a reference",
 }
 LAYOUT_NAMES = {"prose": "prose", "table": "tables", "cells": "tables with one cell per line"}
-UNREAD = "this judge cannot tell"  # how the reason begins of a score that was not read
 
 
 def explain_unread(fact: str, readability: Readability | None, response: Response) -> NotRead | None:
@@ -238,9 +238,8 @@ def explain_unread(fact: str, readability: Readability | None, response: Respons
     if controlled in PASSAGE_FACTS and not response.passages:
         return None  # nothing to read: no passage supports or holds anything
     layout = f"{LAYOUT_NAMES[readability.layout]}, " if controlled in PASSAGE_FACTS else ""  # of the passages
-    where = f"{layout}language {readability.language}"
-    lack = _describe_shortfall(readability.scales.get(controlled))
-    return NotRead(f"{UNREAD} {FACT_NAMES[controlled]} in such texts ({where}; {lack})")
+    shortfall = _describe_shortfall(readability.scales.get(controlled))
+    return NotRead(UNREAD.format(FACT_NAMES[controlled], f"{layout}language {readability.language}", shortfall))
 
 
 def _describe_shortfall(scale: ControlScale | None) -> str:
@@ -253,9 +252,7 @@ def _describe_shortfall(scale: ControlScale | None) -> str:
     """
     if scale is None or min(len(scale.yes), len(scale.no)) < MIN_PAIRS:
         yes, no = (0, 0) if scale is None else (len(scale.yes), len(scale.no))
-        return (
-            f"{yes} control pairs known to be true and {no} known to be false; at least {MIN_PAIRS} of each are needed"
-        )
+        return TOO_FEW_CONTROLS.format(yes, no, MIN_PAIRS)
     over = f"over {len(scale.yes)} control pairs known to be true and {len(scale.no)} known to be false"
     if scale.auroc < MIN_AUROC:
         return f"AUROC {floor(100 * scale.auroc) / 100:.2f} {over}: {MIN_AUROC:.2f} needed"

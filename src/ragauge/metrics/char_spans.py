@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ragauge.core.example import Example
 from ragauge.core.ranking import GoldOverlap
+from ragauge.core.reasons import SYSTEM_FAILED
 from ragauge.core.response import Response
 from ragauge.metrics.base import Failed, NotApplicable
 
@@ -13,7 +14,7 @@ def find_char_spans(example: Example, response: Response) -> GoldOverlap | NotAp
     if not example.gold_spans:
         return NotApplicable("no gold spans")
     if response.error is not None:
-        return Failed(f"the system failed: {response.error}")
+        return Failed(SYSTEM_FAILED.format(response.error))
     if response.passages is None:
         return NotApplicable("passages not recorded")
     spans = [passage.span for passage in response.passages]

@@ -10,6 +10,7 @@ from typing import Any
 from ragauge.core.example import Example
 from ragauge.core.facts import NO_LABELS, AnswerFacts, Claim, Evidence, LabelFacts, Rating, ReferenceClaim
 from ragauge.core.ranking import Ranking
+from ragauge.core.reasons import NO_REFERENCE, NOT_EVALUATED, SENTENCE_LACKING, SYSTEM_FAILED
 from ragauge.core.response import REDACTED, Readability, Response
 from ragauge.metrics.base import Failed, NotApplicable, NotAsked, NotRead, explain_unread
 from ragauge.metrics.char_spans import find_char_spans, find_token_spans
@@ -19,7 +20,6 @@ from ragauge.metrics.topics import explain_no_relevance
 from ragauge.text.sentences import split_sentences
 
 Absent = NotApplicable | Failed | NotRead
-SYSTEM_FAILED = "the system failed"  # how the reason begins of what a failed call leaves unknown
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +103,7 @@ def build_blank(fact: str, facts: Facts) -> tuple[Any, ...] | None:
 
 def build_system_failure(facts: Facts) -> Failed:
     """Why nothing is known of a response that the system did not give."""
-    return Failed(f"{SYSTEM_FAILED}: {facts.response.error}")
+    return Failed(SYSTEM_FAILED.format(facts.response.error))
 
 
 def _explain_not_asked(question: str, facts: Facts) -> Absent:
@@ -111,7 +111,7 @@ def _explain_not_asked(question: str, facts: Facts) -> Absent:
     first = facts.evidence.get("verify_answer")
     if question == "agree" and first is not None and first.status == "failed":
         return Failed(first.reason or "verify_answer failed")
-    return NotAsked(f"{question} was not evaluated")
+    return NotAsked(NOT_EVALUATED.format(question))
 
 
 def _explain_not_recorded(facts: Facts, name: str) -> NotApplicable:
@@ -154,7 +154,7 @@ def _find_missing_reference(facts: Facts) -> NotApplicable | None:
 
 
 def _find_missing_reference_text(facts: Facts) -> NotApplicable | None:
-    return None if any(map(str.strip, facts.example.references)) else NotApplicable("no reference answer")
+    return None if any(map(str.strip, facts.example.references)) else NotApplicable(NO_REFERENCE)
 
 
 def _require_input(recorded: object, reason: str) -> NotApplicable | None:
@@ -280,14 +280,14 @@ FREE_FACTS: Mapping[str, Callable[[Facts], Any]] = {
 def _get_claims(answer: AnswerFacts, _: Facts) -> tuple[Claim, ...] | Failed:
     """The claims; a sentence whose claims could not be had hides an unknown number of them."""
     if any(claim.text is None for claim in answer.claims):
-        return Failed("the claims of a sentence are not available")
+        return Failed(SENTENCE_LACKING.format())
     return answer.claims
 
 
 def _get_support(answer: AnswerFacts, facts: Facts) -> tuple[Claim, ...] | Absent:
     """The claims with their support: without passages none has any, and nothing needed to be asked."""
     if not answer.support_asked and facts.response.passages:
-        return NotAsked("support by the passages was not evaluated")
+        return NotAsked(NOT_EVALUATED.format("support by the passages"))
     return _get_claims(answer, facts)
 
 

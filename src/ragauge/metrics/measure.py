@@ -9,6 +9,7 @@ from math import prod
 from typing import Any, Literal
 
 from ragauge.core.facts import Claim, Rating, ReferenceClaim, SimilarityFacts
+from ragauge.core.reasons import count_missing_verdicts
 from ragauge.metrics.base import Failed, Metric, MetricResult, Needs, NotApplicable, NotRead
 from ragauge.metrics.facts import Facts, build_blank, build_system_failure, resolve_fact
 
@@ -86,8 +87,7 @@ def compute_bounds(metric: Metric, values: Mapping[str, Any], facts: Facts) -> M
     n_passages = len(facts.response.passages or ())
     gaps = _find_gaps(needs, known_values, n_passages, every_subset=not metric.separable)
     if not reason:
-        missing = sum(len(gap.places) for gap in gaps)
-        reason = f"{missing} verdict{'s' if missing > 1 else ''} missing"
+        reason = count_missing_verdicts(sum(len(gap.places) for gap in gaps))
     completion = _Completion(metric, known_values, gaps)
     if not gaps:
         return completion.at(())

@@ -24,6 +24,7 @@ from ragauge.core.facts import (
     RelevanceFacts,
     SimilarityFacts,
 )
+from ragauge.core.reasons import read_call_reason
 from ragauge.core.response import Run
 from ragauge.scores.gather import Visit
 from ragauge.scores.label_scores import LABEL_MAPPINGS
@@ -95,8 +96,6 @@ class JudgeUseGatherer:
         )
 
 
-# what `engine.metric_values` adds to the reason of a failed score
-MISSING_VERDICT = re.compile(r"(?:missing|two attempts|not available) \((.*)\)", re.DOTALL)
 VARIABLE_TEXT = re.compile(r"\d[\d,.]*|\".*", re.DOTALL)  # of reasons that are the same otherwise
 
 
@@ -110,9 +109,9 @@ def find_commonest_reason(summaries: Iterable[Summary]) -> str:
     for summary in summaries:
         failed_alone = summary.failed and not (summary.undefined or summary.not_applicable or summary.not_read)
         for text, count in summary.reasons.items():
-            match = MISSING_VERDICT.search(text)
-            if match is not None or failed_alone:
-                reason = text if match is None else match[1]
+            call_reason = read_call_reason(text)
+            if call_reason is not None or failed_alone:
+                reason = call_reason or text
                 pattern = VARIABLE_TEXT.sub("", reason)
                 counts[pattern] += count
                 first.setdefault(pattern, reason)

@@ -8,14 +8,15 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from ragauge.core.messages import format_count
+from ragauge.core.reasons import NO_REFERENCE, NOT_EVALUATED
 from ragauge.core.verdict import ExampleVerdict
 from ragauge.diagnosis.causes import evidence
 from ragauge.diagnosis.causes.cause_context import CauseContext
 from ragauge.diagnosis.causes.cause_rule import CauseMatch, CauseRow, MissingFact, Verdict
-from ragauge.diagnosis.causes.criteria import CRITERION_PREFIX, build_criterion_row, required_criteria
 from ragauge.diagnosis.causes.evidence import EVIDENCE_QUESTION, is_unclear_refusal
 from ragauge.diagnosis.causes.generation import (
     CONTRADICTED,
+    CRITERION_PREFIX,
     HALLUCINATED,
     IGNORED,
     INCOMPLETE,
@@ -24,6 +25,8 @@ from ragauge.diagnosis.causes.generation import (
     OFF_TOPIC,
     WRONG_ANSWER,
     WRONG_REFUSAL,
+    build_criterion_row,
+    required_criteria,
 )
 from ragauge.diagnosis.causes.labeled_context import Counterfactual
 from ragauge.diagnosis.causes.retrieval import (
@@ -349,9 +352,9 @@ def describe_missing(facts: Iterable[str], counts: Mapping[str, int] = NO_COUNTS
     facts_named: list[str] = []
     statements: list[str] = []
     for fact in facts:
-        words = "a reference answer" if fact == "no reference answer" else fact.removeprefix("no ")
-        question, not_evaluated, _ = words.partition(" was not evaluated")
-        words = f"judge question {words}" if not_evaluated and " " not in question else words
+        words = "a reference answer" if fact == NO_REFERENCE else fact.removeprefix("no ")
+        question = NOT_EVALUATED.parse(words)
+        words = f"judge question {words}" if question and " " not in question[0] else words
         kind = (
             questions
             if fact.startswith(QUESTION_STARTS)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ragauge.core.facts import Claim
+from ragauge.core.facts import Claim, CriteriaFacts, CriterionVerdict
 from ragauge.core.label import NOT_SUPPORTED
 from ragauge.diagnosis.causes import evidence
 from ragauge.diagnosis.causes.cause_context import CauseContext
@@ -314,3 +314,45 @@ INCOMPLETE = CauseRow(
     "Tell the model to answer every part of the question; check that retrieval finds all of the evidence.",
     _decide_incomplete,
 )
+
+
+# ---- required criteria ----
+
+CRITERION_PREFIX = "criterion:"  # how the name of the cause begins that a required criterion is
+
+
+def required_criteria(context: CauseContext) -> tuple[CriterionVerdict, ...]:
+    """What was said of the criteria of the run that a right answer meets."""
+    facts = context.asked("meet_criteria")
+    verdicts = facts.verdicts if isinstance(facts, CriteriaFacts) and not context.mended.criteria else ()
+    return tuple(verdict for verdict in verdicts if verdict.required)
+
+
+def build_criterion_row(name: str, text: str) -> CauseRow:
+    """The row of a required criterion.
+
+    Args:
+        name: of the criterion.
+        text: its statement; "" = it is not known any more.
+    """
+
+    def decide_criterion(context: CauseContext) -> Verdict:
+        """The answer does not meet a required criterion."""
+        criterion_verdict = next((verdict for verdict in required_criteria(context) if verdict.name == name), None)
+        if criterion_verdict is None or criterion_verdict.met:
+            return None
+        if criterion_verdict.met is None:
+            return MissingFact(f"whether the criterion {name} is met")
+        level = (
+            f" (level {criterion_verdict.level} of {criterion_verdict.n_levels})"
+            if criterion_verdict.level is not None
+            else ""
+        )
+        return CauseMatch(
+            f"{criterion_verdict.reason.rstrip('.') or f'{name} is not met'}{level}",
+            "judge",
+            Counterfactual(criteria=True),
+        )
+
+    fix = f"Ask for it in the prompt: {text}" if text else f"Add the criterion {name} to the prompt."
+    return CauseRow(f"{CRITERION_PREFIX}{name}", "generation", fix, decide_criterion)

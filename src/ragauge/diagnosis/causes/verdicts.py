@@ -9,9 +9,9 @@ from typing import NamedTuple
 from ragauge.core.facts import Claim
 from ragauge.core.verdict import ExampleVerdict, Verdict, combine_verdicts
 from ragauge.diagnosis.causes.cause_context import CauseContext
-from ragauge.diagnosis.causes.criteria import required_criteria
 from ragauge.diagnosis.causes.decided_facts import DOUBTFUL_P, ScoreBand, is_clear_yes, read_bands
 from ragauge.diagnosis.causes.evidence import compute_address_probabilities, has_no_relevant_passage
+from ragauge.diagnosis.causes.generation import required_criteria
 from ragauge.diagnosis.causes.labeled_context import (
     LABELED_OFF_QUESTION,
     LABELED_WRONG,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ragauge.core.label import QUESTION_BY_METRIC, SCORE_PREFIX
 from ragauge.core.messages import format_command, format_count
-from ragauge.diagnosis.causes.criteria import CRITERION_PREFIX
+from ragauge.diagnosis.causes.generation import CRITERION_PREFIX
 from ragauge.scores.estimation import MIN_LABELS
 from ragauge.scores.results.scorecard import ScorecardData
 from ragauge.scores.segments import NONE, OTHER, Segments

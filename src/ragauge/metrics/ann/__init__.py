@@ -5,5 +5,3 @@ from ragauge.metrics.ann.filled import Filled
 from ragauge.metrics.base import Metric
 
 METRICS: tuple[type[Metric], ...] = (AnnRecall, Filled)
-
-__all__ = ["METRICS", "AnnRecall", "Filled"]

@@ -8,5 +8,3 @@ from ragauge.metrics.context.entity_recall import EntityRecall
 from ragauge.metrics.context.stale_passage_rate import StalePassageRate
 
 METRICS: tuple[type[Metric], ...] = (ContextPrecision, ContextRecall, EntityRecall, StalePassageRate, ContextTokens)
-
-__all__ = ["METRICS", "ContextPrecision", "ContextRecall", "ContextTokens", "EntityRecall", "StalePassageRate"]

@@ -30,20 +30,3 @@ METRICS: tuple[type[Metric], ...] = (
     EmptyResultRate,
     NoRetrievalRate,
 )
-
-__all__ = [
-    "F1",
-    "METRICS",
-    "Bpref",
-    "EmptyResultRate",
-    "Hit",
-    "Judged",
-    "Map",
-    "Mrr",
-    "Ndcg",
-    "NoRetrievalRate",
-    "Precision",
-    "RPrecision",
-    "Rbp",
-    "Recall",
-]

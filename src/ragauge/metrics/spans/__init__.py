@@ -8,5 +8,3 @@ from ragauge.metrics.spans.token_precision import TokenPrecision
 from ragauge.metrics.spans.token_recall import TokenRecall
 
 METRICS: tuple[type[Metric], ...] = (TokenRecall, TokenPrecision, TokenIou, PrecisionOmega, AttainableRecall)
-
-__all__ = ["METRICS", "AttainableRecall", "PrecisionOmega", "TokenIou", "TokenPrecision", "TokenRecall"]

@@ -10,6 +10,7 @@ from typing import Any
 
 from ragauge.core.identity import to_canonical_json
 from ragauge.core.messages import format_command, format_count, format_signed, format_value
+from ragauge.core.reasons import BEATEN, CANNOT_WIN
 from ragauge.core.score import STATUSES
 from ragauge.core.search_space import format_parameters
 from ragauge.core.study import Measurement
@@ -83,8 +84,8 @@ def _describe_race(summary: StudySummary) -> Iterator[StudyContent]:
 
 def _parse_loser_reason(reason: str) -> tuple[str, str]:
     """The rival, and by how much it is better, of the reason that `Loser` gives."""
-    rival, better, by = reason.partition(": ")[2].rpartition(" is better by ")
-    return (rival, by) if better else (reason, "–")
+    _, _, rival, by = BEATEN.parse(reason) or ("", "", reason, "–")
+    return rival, by
 
 
 def _describe_unscored(summary: StudySummary) -> Iterator[str]:
@@ -108,7 +109,7 @@ def _describe_base(summary: StudySummary) -> Iterator[str]:
     if trial is None:
         return
     open_note = "" if summary.reading.recommendation.trial else "; which trial to use instead is not decided yet"
-    if trial.state == "pruned" and "cannot be better" in trial.reason:
+    if trial.state == "pruned" and CANNOT_WIN.parse(trial.reason):
         reason = trial.reason.partition(": ")[2] or trial.reason
         yield f"The base, {summary.shorten_name(trial.name)}, was dropped: {reason}."
     elif trial.state == "pruned":

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from ragauge.core.errors import StoreError, SystemFailed, UsageError
 from ragauge.core.example import EvalSet
+from ragauge.core.reasons import BEATEN, CANNOT_WIN
 from ragauge.metrics.base import Metric
 from ragauge.stats.families import Rivalry, compare_rivals, plan_checkpoints, spend_alpha
 from ragauge.studies.sweep.systems import BudgetSpent
@@ -36,8 +37,8 @@ class DroppedTrial:
     @property
     def reason(self) -> str:
         """One sentence."""
-        text = f"look {self.look}, {self.examples} questions: {self.rival} is better by {self.difference:.3f}"
-        return text if not self.margin else f"{text}; it cannot be better by {self.margin:g}"
+        text = BEATEN.format(self.look, self.examples, self.rival, f"{self.difference:.3f}")
+        return CANNOT_WIN.format(text, f"{self.margin:g}") if self.margin else text
 
 
 def find_losers(
