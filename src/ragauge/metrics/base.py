@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
 from functools import cache
 from math import floor, isfinite
 from typing import Any, ClassVar, Literal, Self, Union
@@ -29,12 +29,45 @@ Direction = Literal["higher", "lower", "neither"]
 Scale = Literal["rate", "mean", "amount"]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)  # not frozen, which would take as long again: every score makes one
 class Ratio:
     """A numerator over a denominator; a denominator of 0 has no value."""
 
     numerator: float
     denominator: float
+    counted: Sequence[float] = field(default=(), repr=False, compare=False)  #: what each item adds to the numerator
+    weights: Sequence[float] = field(default=(), repr=False, compare=False)  #: and to the denominator; () = 1 each
+
+    @staticmethod
+    def count(counted: Sequence[float], weights: Sequence[float] = ()) -> Ratio:
+        """What some items count of what they could: an explanation names each of them.
+
+        Args:
+            counted: per item, in the order of the fact that it stands in, what it adds to the numerator.
+            weights: per item, what it adds to the denominator; () = 1 each.
+
+        >>> Ratio.count([True, False, True]), Ratio.count([0.2, 0.0], [0.5, 0.0])
+        (Ratio(numerator=2, denominator=3), Ratio(numerator=0.2, denominator=0.5))
+        """
+        return Ratio(sum(counted), sum(weights) if weights else len(counted), counted, weights)
+
+
+class Amount(float):
+    """A plain number that can write out the arithmetic it comes from, which costs nothing where nobody asks.
+
+    >>> half = Amount(0.5, lambda: "1 / 2")
+    >>> half, half.write()
+    (0.5, '1 / 2')
+    """
+
+    __slots__ = ("write",)
+    write: Callable[[], str]  #: the formula with the numbers put in, without the result; "" where there is nothing.
+
+    def __new__(cls, value: float, write: Callable[[], str]) -> Self:
+        """The number with its arithmetic."""
+        amount = float.__new__(cls, value)
+        amount.write = write
+        return amount
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +106,7 @@ class Failed:
 Value = Union[Ratio, float, Undefined, NotApplicable, "MetricResult"]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class MetricResult:
     """A metric's result for one example: see `Score`, which adds whose it is."""
 
@@ -206,6 +239,32 @@ def make_dataclass(cls: type[Metric]) -> None:
         except (TypeError, ValueError) as error:
             raise UsageError(f"{cls.__name__}: {error}.") from None
         cls.__doc__ = sentence
+
+
+def format_number(value: float) -> str:
+    """A number as arithmetic needs it: three significant digits and no more than four decimals; whole ones whole.
+
+    >>> format_number(3.0), format_number(0.66667), format_number(1234.5), format_number(0.00042)
+    ('3', '0.667', '1,234.5', '0.00042')
+    """
+    if float(value).is_integer() and abs(value) < 1e15:
+        return f"{value:,.0f}"
+    return f"{value:,.1f}" if abs(value) >= 1000 else f"{value:.4g}" if abs(value) >= 100 else f"{value:.3g}"
+
+
+def compute_mean(values: Sequence[float]) -> Amount:
+    """The mean of some numbers, of one at least."""
+    n = len(values)
+    return Amount(sum(values) / n, lambda: f"({' + '.join(map(format_number, values))}) / {n}")
+
+
+def compute_harmonic_mean(precision: Ratio, recall: Ratio) -> float:
+    """2 P R / (P + R) of two shares with values; 0 where R is 0."""
+    p, r = precision.numerator / precision.denominator, recall.numerator / recall.denominator
+    if not p or not r:
+        return 0.0
+    first, second = format_number(p), format_number(r)
+    return Amount(2 * p * r / (p + r), lambda: f"2 · {first} · {second} / ({first} + {second})")
 
 
 # which control pairs tell whether a fact, or all facts of a question, can be read

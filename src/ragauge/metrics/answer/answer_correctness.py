@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from ragauge.metrics.answer.answer_precision import AnswerPrecision
 from ragauge.metrics.answer.answer_recall import AnswerRecall
-from ragauge.metrics.base import Metric, NotApplicable, Ratio
+from ragauge.metrics.base import Metric, NotApplicable, Ratio, compute_harmonic_mean
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,9 +41,7 @@ class AnswerCorrectness(Metric):
         recall = AnswerRecall().value(stated, refuse, expected)
         if isinstance(recall, NotApplicable):
             return recall
-        r = recall.numerator / recall.denominator
         precision = AnswerPrecision().value(agrees)
-        if not isinstance(precision, Ratio) or not r:
-            return r
-        p = precision.numerator / precision.denominator
-        return 2 * p * r / (p + r)
+        if not isinstance(precision, Ratio) or not recall.numerator:
+            return recall.numerator / recall.denominator
+        return compute_harmonic_mean(precision, recall)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from ragauge.core.errors import UsageError
-from ragauge.metrics.base import Metric, Needs, Ratio, Undefined
+from ragauge.metrics.base import Metric, Needs, Ratio, Undefined, compute_mean
 
 WORTH = (1.0, 0.5, 0.0)  # of addressing the question fully, partly, and not
 
@@ -77,8 +77,8 @@ class AnswerRelevance(Metric):
         if refuse:
             return 0.0 if expected else Undefined("an unanswerable question was refused")
         if self.by == "sentence":
-            return Ratio(sum(sentences), len(sentences)) if sentences else Undefined("the answer has no sentences")
+            return Ratio.count(sentences) if sentences else Undefined("the answer has no sentences")
         if addressed is not None:
             return sum(worth * p for worth, p in zip(WORTH, addressed, strict=True))
         nothing = Undefined("the judge could not derive a question from the answer")
-        return sum(cosines) / len(cosines) if cosines else nothing
+        return compute_mean(cosines) if cosines else nothing

@@ -10,7 +10,7 @@ from ragauge.core.facts import Claim
 from ragauge.core.response import Citation, Passage
 from ragauge.metrics.answer.citation_precision import CitationPrecision
 from ragauge.metrics.answer.citation_recall import CitationRecall
-from ragauge.metrics.base import Metric, Ratio, Undefined
+from ragauge.metrics.base import Metric, Ratio, Undefined, compute_harmonic_mean
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,5 +46,4 @@ class CitationF1(Metric):
         precision = CitationPrecision().value(claims, citations, passages)
         if not isinstance(precision, Ratio) or not recall.numerator:
             return 0.0
-        p, r = precision.numerator / precision.denominator, recall.numerator / recall.denominator
-        return 2 * p * r / (p + r)
+        return compute_harmonic_mean(precision, recall)

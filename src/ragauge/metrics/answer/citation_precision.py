@@ -42,10 +42,11 @@ class CitationPrecision(Metric):
     def value(
         self, claims: Sequence[Claim], citations: Sequence[Citation], passages: Sequence[Passage]
     ) -> Ratio | Undefined:
-        pairs = [(claim, target) for claim in claims for target in list_targets(claim, citations)]
-        if not pairs:
+        targets = [list_targets(claim, citations) for claim in claims]
+        if not any(targets):
             return Undefined("no claim has a citation")
-        return Ratio(
-            sum(bool(find_named_passages(target, passages) & {*claim.supporting}) for claim, target in pairs),
-            len(pairs),
-        )
+        right = [
+            sum(not find_named_passages(target, passages).isdisjoint(claim.supporting) for target in cited)
+            for claim, cited in zip(claims, targets, strict=True)
+        ]
+        return Ratio.count(right, [len(cited) for cited in targets])

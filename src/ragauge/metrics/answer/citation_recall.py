@@ -50,8 +50,8 @@ class CitationRecall(Metric):
     ) -> Ratio | Undefined:
         if not claims:
             return Undefined("the answer makes no claims")
-        cited = 0
-        for claim in claims:
-            right = find_cited_passages(claim, citations, passages).intersection(claim.supporting)
-            cited += bool(right) and (self.cited == "any" or right.issuperset(claim.supporting))
-        return Ratio(cited, len(claims))
+        rights = [find_cited_passages(claim, citations, passages).intersection(claim.supporting) for claim in claims]
+        pairs = zip(claims, rights, strict=True)
+        return Ratio.count(
+            [bool(right) and (self.cited == "any" or right.issuperset(claim.supporting)) for claim, right in pairs]
+        )

@@ -37,4 +37,4 @@ class Completeness(Metric):
             return NotApplicable("no aspects prepared")
         if refuse and not expected:
             return Undefined("an unanswerable question was refused")
-        return Ratio(0 if refuse else sum(met), len(met))
+        return Ratio.count([False] * len(met) if refuse else met)

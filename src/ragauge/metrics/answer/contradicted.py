@@ -41,4 +41,4 @@ class Contradicted(Metric):
     def value(self, claims: Sequence[Claim]) -> Ratio | Undefined:
         if not claims:
             return Undefined("the answer makes no claims")
-        return Ratio(sum(1 - claim.chance for claim in claims if claim.contradicting), len(claims))
+        return Ratio.count([1 - claim.chance if claim.contradicting else 0.0 for claim in claims])

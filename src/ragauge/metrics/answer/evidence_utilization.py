@@ -38,5 +38,5 @@ class EvidenceUtilization(Metric):
     version: ClassVar = 2
 
     def value(self, claims: Sequence[ReferenceClaim], stated: Sequence[float], refuse: bool) -> Ratio:
-        used = sum(claim.chance * chance for claim, chance in zip(claims, stated, strict=True))
-        return Ratio(0.0 if refuse else used, sum(claim.chance for claim in claims))
+        used = [0.0 if refuse else claim.chance * chance for claim, chance in zip(claims, stated, strict=True)]
+        return Ratio.count(used, [claim.chance for claim in claims])

@@ -51,5 +51,5 @@ class FabricatedSpecifics(Metric):
         if not supported:
             return Undefined("the answer has no specifics")
         weak = [claim for claim in claims if not claim.supporting]
-        made_up = sum(any(c.start <= mark.start < c.end for mark in marks for c in weak) for marks in missing)
-        return Ratio(made_up, len(supported))
+        made_up = {marks for marks in missing if any(c.start <= mark.start < c.end for mark in marks for c in weak)}
+        return Ratio.count([marks in made_up for marks in supported])

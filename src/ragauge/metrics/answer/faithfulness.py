@@ -46,5 +46,5 @@ class Faithfulness(Metric):
     def value(self, claims: Sequence[Claim]) -> Ratio | Undefined:
         if not claims:
             return Undefined("the answer makes no claims")
-        counted = [claim for claim in claims if self.support == "any" or claim.strength != "implied"]
-        return Ratio(sum(claim.chance for claim in counted), len(claims))
+        is_any = self.support == "any"
+        return Ratio.count([claim.chance if is_any or claim.strength != "implied" else 0.0 for claim in claims])

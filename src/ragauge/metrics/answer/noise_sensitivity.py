@@ -47,13 +47,13 @@ class NoiseSensitivity(Metric):
     def value(self, claims: Sequence[Claim], agrees: Sequence[float], useful: Sequence[bool]) -> Ratio | Undefined:
         if not claims:
             return Undefined("the answer makes no claims")
+        is_irrelevant = self.source == "irrelevant"
         evidence = {n for n, mark in enumerate(useful, 1) if mark}
         misled = [
-            claim.chance * (1 - r)
+            claim.chance * (1 - r) if evidence.isdisjoint(_list_sources(claim)) is is_irrelevant else 0.0
             for claim, r in zip(claims, agrees, strict=True)
-            if evidence.isdisjoint(_list_sources(claim)) == (self.source == "irrelevant")
         ]
-        return Ratio(sum(misled), len(claims))
+        return Ratio.count(misled)
 
 
 def _list_sources(claim: Claim) -> Sequence[int]:

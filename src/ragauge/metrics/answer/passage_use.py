@@ -40,7 +40,5 @@ class PassageUse(Metric):
     def value(self, used: Sequence[bool], claimed: bool) -> Ratio | Undefined:
         if not claimed:
             return Undefined("the answer makes no claims")
-        used_in_part = [
-            passage for n, passage in enumerate(used) if THIRDS[(6 * n + 3) // (2 * len(used))] == self.part
-        ]
-        return Ratio(sum(used_in_part), len(used_in_part))
+        in_part = [THIRDS[(6 * n + 3) // (2 * len(used))] == self.part for n in range(len(used))]
+        return Ratio.count([is_used and here for is_used, here in zip(used, in_part, strict=True)], in_part)

@@ -41,4 +41,4 @@ class SelfKnowledge(Metric):
         if not claims:
             return Undefined("the answer makes no claims")
         pairs = zip(claims, agrees, strict=True)
-        return Ratio(sum((1 - claim.chance) * r for claim, r in pairs), len(claims))
+        return Ratio.count([(1 - claim.chance) * r for claim, r in pairs])

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from ragauge.metrics.base import Metric
+from ragauge.metrics.base import Amount, Metric
 from ragauge.text.tokens import split_answer_tokens
 
 
@@ -40,4 +40,5 @@ def compute_token_f1(answer_words: Sequence[str], reference_words: Sequence[str]
     if not answer_words or not reference_words:
         return float(answer_words == reference_words)
     common = (Counter(answer_words) & Counter(reference_words)).total()
-    return 2 * common / (len(answer_words) + len(reference_words))
+    n_words = len(answer_words) + len(reference_words)
+    return Amount(2 * common / n_words, lambda: f"2 · {common} / {n_words}")

@@ -39,4 +39,4 @@ class EntityRecall(Metric):
         if not entities:
             return NotApplicable("the reference has no name, number or date")
         haystack = Haystack.of(passage.text or "" for passage in passages)
-        return Ratio(sum(is_found_in(entity, haystack) for entity in entities.values()), len(entities))
+        return Ratio.count([is_found_in(entity, haystack) for entity in entities.values()])

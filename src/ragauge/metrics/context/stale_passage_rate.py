@@ -42,10 +42,12 @@ class StalePassageRate(Metric):
         dates: dict[str, list[str]] = {}
         for passage in passages:
             dates.setdefault(passage.doc_id, []).append(passage.updated_at or "")
-        stale = [
-            p.superseded_by or any(_is_older(p.updated_at or "", date) for date in dates[p.doc_id]) for p in passages
-        ]
-        return Ratio(sum(map(bool, stale)), len(passages))
+        return Ratio.count(
+            [
+                bool(p.superseded_by) or any(_is_older(p.updated_at or "", date) for date in dates[p.doc_id])
+                for p in passages
+            ]
+        )
 
 
 def _is_older(date: str, other: str) -> bool:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from ragauge.core.ranking import Ranking
-from ragauge.metrics.base import Metric, NotApplicable
+from ragauge.metrics.base import Amount, Metric, NotApplicable
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,9 +39,14 @@ class Bpref(Metric):
         n_other = sum(0 <= grade < self.rel for grade, _ in ranking.items)
         min_grade = min(0.0, self.rel)
         returned = sorted((rank, grade < self.rel) for grade, rank in ranking.items if rank and grade >= min_grade)
-        above, total = 0, 0.0
+        above, total, aboves = 0, 0.0, []
         for _, other in returned:
             above += other
             if not other:
-                total += 1.0 - min(above, n_relevant) / min(n_other, n_relevant) if above else 1.0
-        return total / n_relevant
+                aboves.append(min(above, n_relevant))
+                total += 1.0 - aboves[-1] / min(n_other, n_relevant) if above else 1.0
+        most = min(n_other, n_relevant)
+        return Amount(
+            total / n_relevant,
+            lambda: f"({' + '.join(f'(1 - {n}/{most})' if n else '1' for n in aboves) or 0}) / {n_relevant}",
+        )

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from ragauge.core.ranking import Ranking
-from ragauge.metrics.base import Metric, NotApplicable
+from ragauge.metrics.base import Amount, Metric, NotApplicable
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,4 +38,8 @@ class Map(Metric):
         if not ranks:
             return NotApplicable("no relevant labels")
         relevant = sorted(rank for rank in ranks if rank is not None and (not self.k or rank <= self.k))
-        return sum(n / rank for n, rank in enumerate(relevant, 1)) / len(ranks)
+        terms = list(enumerate(relevant, 1))
+        return Amount(
+            sum([n / rank for n, rank in terms]) / len(ranks),
+            lambda: f"({' + '.join(f'{n}/{rank}' for n, rank in terms) or 0}) / {len(ranks)}",
+        )

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import log2
 from typing import ClassVar, Literal
 
 from ragauge.core.ranking import Ranking
-from ragauge.metrics.base import Metric, NotApplicable
+from ragauge.metrics.base import Amount, Metric, NotApplicable
+from ragauge.metrics.retrieval.gains import discount, rank_ideally, write_share
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +40,7 @@ class Ndcg(Metric):
         if self.gain == "exp":
             positive = [(2.0**grade - 1.0, rank) for grade, rank in positive]
         k = self.k
-        dcg = sum(gain / log2(rank + 1) for gain, rank in positive if rank is not None and (not k or rank <= k))
-        if not dcg:
-            return 0.0
-        best = sorted((gain for gain, _ in positive), reverse=True)[:k]
-        return dcg / sum(gain / log2(rank + 1) for rank, gain in enumerate(best, 1))
+        gains = [(gain, rank) for gain, rank in positive if rank is not None and (not k or rank <= k)]
+        dcg = discount(gains)
+        ideal = discount(rank_ideally(positive, k)) if dcg else 1.0
+        return Amount(dcg / ideal, lambda: write_share(gains, rank_ideally(positive, k)))

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from ragauge.core.errors import UsageError
 from ragauge.core.ranking import Ranking
-from ragauge.metrics.base import Metric, NotApplicable, format_parameter
+from ragauge.metrics.base import Amount, Metric, NotApplicable, format_parameter
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,5 +43,8 @@ class Rbp(Metric):
         ranks = [rank for grade, rank in ranking.items if grade >= self.rel]
         if not ranks:
             return NotApplicable("no relevant labels")
-        hits = sorted(rank for rank in ranks if rank is not None)
-        return float((1.0 - self.p) * sum(self.p ** (rank - 1) for rank in hits))
+        hits, p = sorted(rank for rank in ranks if rank is not None), self.p
+        return Amount(
+            (1.0 - p) * sum([p ** (rank - 1) for rank in hits]),
+            lambda: f"(1 - {p:g}) · ({' + '.join(f'{p:g}^{rank - 1}' for rank in hits) or 0})",
+        )
