@@ -198,10 +198,10 @@ def test_symbols_of_recall_have_their_own_values() -> None:
     metric = AnnRecall(k=3)
     case = ExampleCase(Facts(Example("v0", "?"), Response("v0")))
     case._known["labels.neighbours"] = FoundNeighbors((4, 4, 7), (0.1, 0.1, 0.25), (0.1, 0.2))
-    shown = {name: value(case, metric) for name, value in NEIGHBOR_SYMBOLS.items()}
+    shown = {name: value(case.read_fact("labels.neighbours"), case, metric) for name, value in NEIGHBOR_SYMBOLS.items()}
     assert shown == {"A[k]": "4, 7", "d[i]": "d[4] = 0.1, d[7] = 0.25", "d_k": "0.2", "n": "2"}
     case._known["labels.neighbours"] = FoundNeighbors((), (), (), "a zero vector has no direction")
-    shown = {name: value(case, metric) for name, value in NEIGHBOR_SYMBOLS.items()}
+    shown = {name: value(case.read_fact("labels.neighbours"), case, metric) for name, value in NEIGHBOR_SYMBOLS.items()}
     assert (shown["A[k]"], shown["d_k"], shown["n"]) == ("none", "none: a zero vector has no direction", "0")
 
 

@@ -9,16 +9,16 @@ from typing import Any
 import pytest
 from tests.building import answer_facts, claim, evidence, example, response
 
-from ragauge.core import reasons
-from ragauge.core.reasons import CANNOT_WIN, NOT_JUDGED, SYSTEM_FAILED, UNREAD, ReasonTemplate
 from ragauge.core.response import ControlScale, Passage, Readability, Response
 from ragauge.diagnosis.causes.attribution import describe_missing
 from ragauge.engine.metric_values import measure_facts
 from ragauge.gating.examples import is_never_judged, is_system_failure
+from ragauge.metrics import reasons
 from ragauge.metrics.base import explain_unread
 from ragauge.metrics.catalogue import parse_metric
 from ragauge.metrics.facts import Facts
 from ragauge.metrics.measure import measure_metric
+from ragauge.metrics.reasons import CANNOT_WIN, NOT_JUDGED, SYSTEM_FAILED, UNREAD, ReasonTemplate
 from ragauge.rendering.words import unreadable
 from ragauge.scores.judge_usage import find_commonest_reason
 from ragauge.scores.results.scorecard import ScorecardData
@@ -43,7 +43,7 @@ def test_a_template_reads_what_it_writes(name: str) -> None:
     template = TEMPLATES[name]
     for wording in template.wordings:
         values = tuple(f"v{n}" for n in range(wording.count("{}")))
-        assert template.parse(wording.format(*values)) == values
+        assert template.parse_reason(wording.format(*values)) == values
         assert len(values) == template.text.count("{}")
 
 
@@ -69,7 +69,7 @@ def test_failed_systems_are_recognized() -> None:
     one_input_short = replace(one_input_short, reasons={"no labels": 4, result.reason: 1})
     assert (one_input_short.is_inapplicable, one_input_short.missing_reason) == (True, "no labels")
     assert not is_system_failure("the system is slow")
-    assert is_never_judged(NOT_JUDGED.format("local-1"))
+    assert is_never_judged(NOT_JUDGED.build_reason("local-1"))
 
 
 def test_questions_without_evidence_are_named() -> None:
@@ -91,7 +91,7 @@ def test_few_control_pairs_get_the_hint_about_more_answers(
         Response("q", passages=(Passage("p", "d", "text"),)),
     )
     assert unread is not None
-    assert UNREAD.parse(unread.reason)
+    assert UNREAD.parse_reason(unread.reason)
     card = whole(20)
     stated = replace(card.summaries[0], not_read=5, reasons={unread.reason: 5})
     assert ("more answers" in " ".join(unreadable(replace(card, summaries=(stated,))))) is hint
@@ -101,7 +101,7 @@ def test_dropped_trials_name_their_rival() -> None:
     """The rival and its lead come back from the reason of a dropped trial; a margin is recognized."""
     lost = DroppedTrial("k=1", 2, 45, "k=7: the best", 0.1234)
     assert _parse_loser_reason(lost.reason) == ("k=7: the best", "0.123")
-    assert CANNOT_WIN.parse(lost.reason) is None
-    assert CANNOT_WIN.parse(replace(lost, margin=0.05).reason)
+    assert CANNOT_WIN.parse_reason(lost.reason) is None
+    assert CANNOT_WIN.parse_reason(replace(lost, margin=0.05).reason)
     assert _parse_loser_reason("stopped by hand") == ("stopped by hand", "–")
-    assert SYSTEM_FAILED.parse(lost.reason) is None
+    assert SYSTEM_FAILED.parse_reason(lost.reason) is None

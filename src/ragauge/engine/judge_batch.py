@@ -20,7 +20,6 @@ from ragauge.core.errors import MissingFile
 from ragauge.core.facts import NO_LABELS, AnswerFacts, Criterion, Evidence, JudgeFacts, LabelFacts
 from ragauge.core.identity import hash_json
 from ragauge.core.ranking import Ranking
-from ragauge.core.reasons import CLAIMS_LACKING
 from ragauge.core.response import Controls
 from ragauge.core.verdict import ExampleVerdict
 from ragauge.engine.local_embeddings import EmbedAnswers
@@ -30,6 +29,7 @@ from ragauge.judges.inputs import Inputs, build_evidence_key, build_inputs
 from ragauge.judges.judge import AskGenerator, Judge, answer_asks
 from ragauge.metrics.base import Metric, MetricResult
 from ragauge.metrics.facts import Facts
+from ragauge.metrics.reasons import CLAIMS_LACKING
 from ragauge.metrics.retrieval.ranks import rank_responses
 from ragauge.models.model import MAX_MESSAGE_CHARS
 from ragauge.scores.results.scorecard import Cause
@@ -342,7 +342,7 @@ def _find_block_reason(question: str, response_work: ResponseWork) -> str | None
         return None if verified is None else verified.reason
     claims = verified.facts.claims if isinstance(verified.facts, AnswerFacts) else ()
     has_known_claim = not claims or any(claim.text is not None for claim in claims)
-    return None if has_known_claim else claims[0].reason or verified.reason or CLAIMS_LACKING.format()
+    return None if has_known_claim else claims[0].reason or verified.reason or CLAIMS_LACKING.build_reason("the answer")
 
 
 def _build_rankings(items: Sequence[StoredResponse]) -> list[Ranking | None]:

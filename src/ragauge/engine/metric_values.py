@@ -8,7 +8,6 @@ from math import isfinite
 
 from ragauge.core.document import IndexListing
 from ragauge.core.facts import Evidence
-from ragauge.core.reasons import add_call_reason
 from ragauge.core.verdict import ExampleVerdict
 from ragauge.diagnosis.causes.attribution import judge_example
 from ragauge.engine.label_questions import measure_from_labels
@@ -17,6 +16,7 @@ from ragauge.metrics.base import Metric, MetricResult
 from ragauge.metrics.catalogue import list_questions
 from ragauge.metrics.facts import Facts
 from ragauge.metrics.measure import measure_all, measure_metric
+from ragauge.metrics.reasons import add_call_reason
 from ragauge.models.model import MAX_MESSAGE_CHARS
 from ragauge.scores.results.scorecard import Cause
 from ragauge.store.responses import StoredResponse

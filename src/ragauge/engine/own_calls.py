@@ -17,13 +17,13 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from ragauge.core.reasons import A_VERDICT_MISSING
 from ragauge.engine.metric_values import format_error
 from ragauge.metrics.base import Failed, Metric, MetricResult
 from ragauge.metrics.catalogue import is_own
 from ragauge.metrics.facts import Facts
 from ragauge.metrics.measure import KnownFacts, find_values
 from ragauge.metrics.own_class import FunctionMetric, get_code, has_own_code, read_result
+from ragauge.metrics.reasons import VERDICTS_MISSING
 from ragauge.systems.base import Threads
 
 MAX_THREADS, MAX_COROUTINES = 4, 16  # calls at once
@@ -68,7 +68,9 @@ def prepare_calls(metrics: Sequence[Metric], facts: Facts) -> dict[str, OwnCall 
             calls_by_metric[str(metric)] = OwnCall(metric, values)
         elif isinstance(metric, FunctionMetric):
             reasons = (value.reason for value in values.values() if isinstance(value, Failed))
-            calls_by_metric[str(metric)] = MetricResult.failed(next(reasons, A_VERDICT_MISSING.format()), metric.range)
+            calls_by_metric[str(metric)] = MetricResult.failed(
+                next(reasons, VERDICTS_MISSING.build_reason("a verdict is")), metric.range
+            )
     return calls_by_metric
 
 

@@ -10,7 +10,6 @@ from math import floor, isfinite
 from typing import Any, ClassVar, Literal, Self, Union
 
 from ragauge.core.errors import UsageError
-from ragauge.core.reasons import TOO_FEW_CONTROLS, UNREAD
 from ragauge.core.response import (
     MIN_AUROC,
     MIN_GAP,
@@ -22,6 +21,7 @@ from ragauge.core.response import (
     Response,
 )
 from ragauge.core.score import Status
+from ragauge.metrics.reasons import TOO_FEW_CONTROLS, UNREAD
 
 Needs = Mapping[str, str]
 Measures = Literal["retrieval", "generation", "end_to_end"]
@@ -39,23 +39,23 @@ class Ratio:
     weights: Sequence[float] = field(default=(), repr=False, compare=False)  #: and to the denominator; () = 1 each
 
     @staticmethod
-    def count(counted: Sequence[float], weights: Sequence[float] = ()) -> Ratio:
+    def count_items(counted: Sequence[float], weights: Sequence[float] = ()) -> Ratio:
         """What some items count of what they could: an explanation names each of them.
 
         Args:
             counted: per item, in the order of the fact that it stands in, what it adds to the numerator.
             weights: per item, what it adds to the denominator; () = 1 each.
 
-        >>> Ratio.count([True, False, True]), Ratio.count([0.2, 0.0], [0.5, 0.0])
+        >>> Ratio.count_items([True, False, True]), Ratio.count_items([0.2, 0.0], [0.5, 0.0])
         (Ratio(numerator=2, denominator=3), Ratio(numerator=0.2, denominator=0.5))
         """
         return Ratio(sum(counted), sum(weights) if weights else len(counted), counted, weights)
 
 
-class Amount(float):
+class ComputedNumber(float):
     """A plain number that can write out the arithmetic it comes from, which costs nothing where nobody asks.
 
-    >>> half = Amount(0.5, lambda: "1 / 2")
+    >>> half = ComputedNumber(0.5, lambda: "1 / 2")
     >>> half, half.write()
     (0.5, '1 / 2')
     """
@@ -65,9 +65,9 @@ class Amount(float):
 
     def __new__(cls, value: float, write: Callable[[], str]) -> Self:
         """The number with its arithmetic."""
-        amount = float.__new__(cls, value)
-        amount.write = write
-        return amount
+        number = float.__new__(cls, value)
+        number.write = write
+        return number
 
 
 @dataclass(frozen=True, slots=True)
@@ -252,10 +252,10 @@ def format_number(value: float) -> str:
     return f"{value:,.1f}" if abs(value) >= 1000 else f"{value:.4g}" if abs(value) >= 100 else f"{value:.3g}"
 
 
-def compute_mean(values: Sequence[float]) -> Amount:
+def compute_mean(values: Sequence[float]) -> ComputedNumber:
     """The mean of some numbers, of one at least."""
     n = len(values)
-    return Amount(sum(values) / n, lambda: f"({' + '.join(map(format_number, values))}) / {n}")
+    return ComputedNumber(sum(values) / n, lambda: f"({' + '.join(map(format_number, values))}) / {n}")
 
 
 def compute_harmonic_mean(precision: Ratio, recall: Ratio) -> float:
@@ -264,7 +264,7 @@ def compute_harmonic_mean(precision: Ratio, recall: Ratio) -> float:
     if not p or not r:
         return 0.0
     first, second = format_number(p), format_number(r)
-    return Amount(2 * p * r / (p + r), lambda: f"2 · {first} · {second} / ({first} + {second})")
+    return ComputedNumber(2 * p * r / (p + r), lambda: f"2 · {first} · {second} / ({first} + {second})")
 
 
 # which control pairs tell whether a fact, or all facts of a question, can be read
@@ -298,7 +298,7 @@ def explain_unread(fact: str, readability: Readability | None, response: Respons
         return None  # nothing to read: no passage supports or holds anything
     layout = f"{LAYOUT_NAMES[readability.layout]}, " if controlled in PASSAGE_FACTS else ""  # of the passages
     shortfall = _describe_shortfall(readability.scales.get(controlled))
-    return NotRead(UNREAD.format(FACT_NAMES[controlled], f"{layout}language {readability.language}", shortfall))
+    return NotRead(UNREAD.build_reason(FACT_NAMES[controlled], f"{layout}language {readability.language}", shortfall))
 
 
 def _describe_shortfall(scale: ControlScale | None) -> str:
@@ -311,7 +311,7 @@ def _describe_shortfall(scale: ControlScale | None) -> str:
     """
     if scale is None or min(len(scale.yes), len(scale.no)) < MIN_PAIRS:
         yes, no = (0, 0) if scale is None else (len(scale.yes), len(scale.no))
-        return TOO_FEW_CONTROLS.format(yes, no, MIN_PAIRS)
+        return TOO_FEW_CONTROLS.build_reason(yes, no, MIN_PAIRS)
     over = f"over {len(scale.yes)} control pairs known to be true and {len(scale.no)} known to be false"
     if scale.auroc < MIN_AUROC:
         return f"AUROC {floor(100 * scale.auroc) / 100:.2f} {over}: {MIN_AUROC:.2f} needed"

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from ragauge.core.example import Example
 from ragauge.core.ranking import GoldOverlap
-from ragauge.core.reasons import SYSTEM_FAILED
 from ragauge.core.response import Response
 from ragauge.metrics.base import Failed, NotApplicable
+from ragauge.metrics.reasons import SYSTEM_FAILED
 
 
 def find_char_spans(example: Example, response: Response) -> GoldOverlap | NotApplicable | Failed:
@@ -14,7 +14,7 @@ def find_char_spans(example: Example, response: Response) -> GoldOverlap | NotAp
     if not example.gold_spans:
         return NotApplicable("no gold spans")
     if response.error is not None:
-        return Failed(SYSTEM_FAILED.format(response.error))
+        return Failed(SYSTEM_FAILED.build_reason(response.error))
     if response.passages is None:
         return NotApplicable("passages not recorded")
     spans = [passage.span for passage in response.passages]

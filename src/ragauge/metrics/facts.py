@@ -10,10 +10,10 @@ from typing import Any
 from ragauge.core.example import Example
 from ragauge.core.facts import NO_LABELS, AnswerFacts, Claim, Evidence, LabelFacts, Rating, ReferenceClaim
 from ragauge.core.ranking import Ranking
-from ragauge.core.reasons import NO_REFERENCE, NOT_EVALUATED, SENTENCE_LACKING, SYSTEM_FAILED
 from ragauge.core.response import REDACTED, Readability, Response
 from ragauge.metrics.base import Failed, NotApplicable, NotAsked, NotRead, explain_unread
 from ragauge.metrics.char_spans import find_char_spans, find_token_spans
+from ragauge.metrics.reasons import CLAIMS_LACKING, NO_REFERENCE, NOT_EVALUATED, SYSTEM_FAILED
 from ragauge.metrics.retrieval.ranks import rank_chunks
 from ragauge.metrics.specifics import mark_used_passages
 from ragauge.metrics.topics import explain_no_relevance
@@ -103,7 +103,7 @@ def build_blank(fact: str, facts: Facts) -> tuple[Any, ...] | None:
 
 def build_system_failure(facts: Facts) -> Failed:
     """Why nothing is known of a response that the system did not give."""
-    return Failed(SYSTEM_FAILED.format(facts.response.error))
+    return Failed(SYSTEM_FAILED.build_reason(facts.response.error))
 
 
 def _explain_not_asked(question: str, facts: Facts) -> Absent:
@@ -111,7 +111,7 @@ def _explain_not_asked(question: str, facts: Facts) -> Absent:
     first = facts.evidence.get("verify_answer")
     if question == "agree" and first is not None and first.status == "failed":
         return Failed(first.reason or "verify_answer failed")
-    return NotAsked(NOT_EVALUATED.format(question))
+    return NotAsked(NOT_EVALUATED.build_reason(question))
 
 
 def _explain_not_recorded(facts: Facts, name: str) -> NotApplicable:
@@ -280,14 +280,14 @@ FREE_FACTS: Mapping[str, Callable[[Facts], Any]] = {
 def _get_claims(answer: AnswerFacts, _: Facts) -> tuple[Claim, ...] | Failed:
     """The claims; a sentence whose claims could not be had hides an unknown number of them."""
     if any(claim.text is None for claim in answer.claims):
-        return Failed(SENTENCE_LACKING.format())
+        return Failed(CLAIMS_LACKING.build_reason("a sentence"))
     return answer.claims
 
 
 def _get_support(answer: AnswerFacts, facts: Facts) -> tuple[Claim, ...] | Absent:
     """The claims with their support: without passages none has any, and nothing needed to be asked."""
     if not answer.support_asked and facts.response.passages:
-        return NotAsked(NOT_EVALUATED.format("support by the passages"))
+        return NotAsked(NOT_EVALUATED.build_reason("support by the passages"))
     return _get_claims(answer, facts)
 
 

@@ -9,9 +9,10 @@ from math import prod
 from typing import Any, Literal
 
 from ragauge.core.facts import Claim, Rating, ReferenceClaim, SimilarityFacts
-from ragauge.core.reasons import count_missing_verdicts
+from ragauge.core.messages import format_count
 from ragauge.metrics.base import Failed, Metric, MetricResult, Needs, NotApplicable, NotRead
 from ragauge.metrics.facts import Facts, build_blank, build_system_failure, resolve_fact
+from ragauge.metrics.reasons import VERDICTS_MISSING
 
 MAX_TRIED = 64  # completions tried one by one where a search gives the same bounds
 MAX_COMPLETIONS = 2_000  # and where it does not
@@ -72,7 +73,7 @@ def has_gap(fact: str, value: Any) -> bool:
     """Whether a resolved fact lacks a verdict."""
     if fact in MARKS:
         return None in value
-    return fact in ITEMS and any(_is_gap(item) for item in value)
+    return fact in ITEMS and any(is_gap(item) for item in value)
 
 
 def compute_bounds(metric: Metric, values: Mapping[str, Any], facts: Facts) -> MetricResult:
@@ -87,7 +88,7 @@ def compute_bounds(metric: Metric, values: Mapping[str, Any], facts: Facts) -> M
     n_passages = len(facts.response.passages or ())
     gaps = _find_gaps(needs, known_values, n_passages, every_subset=not metric.separable)
     if not reason:
-        reason = count_missing_verdicts(sum(len(gap.places) for gap in gaps))
+        reason = VERDICTS_MISSING.build_reason(format_count(sum(len(gap.places) for gap in gaps), "verdict"))
     completion = _Completion(metric, known_values, gaps)
     if not gaps:
         return completion.at(())
@@ -173,7 +174,8 @@ def _climb_gaps(completion: _Completion, choice: list[int], sign: float) -> Iter
     yield current
 
 
-def _is_gap(item: Any) -> bool:
+def is_gap(item: Any) -> bool:
+    """Whether an item lacks a verdict."""
     match item:
         case Claim():
             return item.status == "failed"
@@ -182,6 +184,11 @@ def _is_gap(item: Any) -> bool:
         case Rating():
             return item.relevant is None
     return item is None
+
+
+def fill_gap(fact: str, item: Any) -> Any:
+    """The last that an item without verdict could have been: it applies, or is supported."""
+    return (MARKS[fact] if fact in MARKS else _list_options(item, 1, every_subset=False))[-1]
 
 
 def _find_gaps(needs: Needs, known_values: Mapping[str, Any], n_passages: int, *, every_subset: bool) -> list[Gap]:
@@ -194,7 +201,7 @@ def _find_gaps(needs: Needs, known_values: Mapping[str, Any], n_passages: int, *
         if fact not in MARKS and fact not in ITEMS:
             continue
         for index, item in enumerate(known_values[argument]):
-            if _is_gap(item):
+            if is_gap(item):
                 options = MARKS[fact] if fact in MARKS else _list_options(item, n_passages, every_subset)
                 parts_by_item.setdefault((ABOUT.get(fact, fact), index), []).append(((argument, index), options))
     together = [

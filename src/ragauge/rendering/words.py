@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from ragauge.core.messages import UNITS, format_count, format_metric_value, format_signed, format_value
-from ragauge.core.reasons import TOO_FEW_CONTROLS, UNREAD
 from ragauge.core.score import STATUSES
+from ragauge.metrics.reasons import TOO_FEW_CONTROLS, UNREAD
 from ragauge.scores.results.comparison import MetricChange
 from ragauge.scores.results.overview import Alignment, MeanEstimate
 from ragauge.scores.results.scorecard import Finding, Interval, ScorecardData, Summary
@@ -141,14 +141,14 @@ def unreadable(card: ScorecardData) -> list[str]:
     counts: dict[str, dict[str, int]] = {}
     for summary in card.summaries:
         for reason, count in summary.reasons.items():
-            if summary.not_read and UNREAD.parse(reason):
+            if summary.not_read and UNREAD.parse_reason(reason):
                 counts.setdefault(reason, {})[summary.metric] = count
     sentences = [
         f"Not read on {format_count(max(by_metric.values()), 'example')} ({', '.join(by_metric)}): {to_line(reason)}."
         for reason, by_metric in counts.items()
     ]
     if sentences:
-        few = any(TOO_FEW_CONTROLS.parse((UNREAD.parse(reason) or ("",))[-1]) for reason in counts)
+        few = any(TOO_FEW_CONTROLS.parse_reason((UNREAD.parse_reason(reason) or ("",))[-1]) for reason in counts)
         more = "; more answers, which give more control pairs, may help too" if few else ""
         sentences[-1] += f" Use a model judge (--judge) or your own labels (ragauge label draw) to measure this{more}."
     return sentences

@@ -24,8 +24,8 @@ from ragauge.core.facts import (
     RelevanceFacts,
     SimilarityFacts,
 )
-from ragauge.core.reasons import read_call_reason
 from ragauge.core.response import Run
+from ragauge.metrics.reasons import read_call_reason
 from ragauge.scores.gather import Visit
 from ragauge.scores.label_scores import LABEL_MAPPINGS
 from ragauge.scores.results.judge_usage import AskedOf, CallTotals, JudgeSpread, JudgeUse, add_calls

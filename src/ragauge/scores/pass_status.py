@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ragauge.core.reasons import NOT_JUDGED
 from ragauge.diagnosis.causes.attribution import FACTS_SHOWING_FAILURE, can_show
 from ragauge.metrics.base import Metric
 from ragauge.metrics.catalogue import list_questions
+from ragauge.metrics.reasons import NOT_JUDGED
 from ragauge.scores import verdicts
 from ragauge.scores.arrays import FAILED, Columns, ResponseIndex
 from ragauge.scores.failures import FailedResponses
@@ -94,7 +94,7 @@ class JudgedCoverage:
             for name, asked_mask in self._asked.items()
         ]
         if self._asked:
-            unasked.append((NOT_JUDGED.format(judge_id or "anybody"), ~self._judged))  # said before the others
+            unasked.append((NOT_JUDGED.build_reason(judge_id or "anybody"), ~self._judged))  # said before the others
         verdict, reason, reasons = stored.verdict.copy(), stored.reason.copy(), list(stored.reasons)
         for text, mask in unasked:
             unjudged = mask & np.isin(stored.verdict, (verdicts.PASSED, verdicts.NOT_JUDGED))
@@ -139,7 +139,7 @@ def add_unjudged(columns: Columns, index: ResponseIndex, judge_id: str | None) -
         reason=append_value(columns.reason, len(columns.reasons)),
         weight=index.select_weights(positions, sampled=columns.sampled),
         cluster=None if index.cluster is None else index.cluster[positions],
-        reasons=(*columns.reasons, NOT_JUDGED.format(judge_id or "anybody")),
+        reasons=(*columns.reasons, NOT_JUDGED.build_reason(judge_id or "anybody")),
         sampled=columns.sampled,
     )
     return filled.take(np.argsort(positions, kind="stable"))

@@ -8,7 +8,6 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from ragauge.core.messages import format_count
-from ragauge.core.reasons import NO_REFERENCE, NOT_EVALUATED
 from ragauge.core.verdict import ExampleVerdict
 from ragauge.diagnosis.causes import evidence
 from ragauge.diagnosis.causes.cause_context import CauseContext
@@ -43,6 +42,7 @@ from ragauge.diagnosis.causes.verdicts import decide_verdict, find_label_failure
 from ragauge.metrics.base import Metric, MetricResult
 from ragauge.metrics.catalogue import list_classes
 from ragauge.metrics.facts import Facts
+from ragauge.metrics.reasons import NO_REFERENCE, NOT_EVALUATED
 from ragauge.metrics.topics import is_task
 from ragauge.scores.results.scorecard import Cause
 
@@ -353,7 +353,7 @@ def describe_missing(facts: Iterable[str], counts: Mapping[str, int] = NO_COUNTS
     statements: list[str] = []
     for fact in facts:
         words = "a reference answer" if fact == NO_REFERENCE else fact.removeprefix("no ")
-        question = NOT_EVALUATED.parse(words)
+        question = NOT_EVALUATED.parse_reason(words)
         words = f"judge question {words}" if question and " " not in question[0] else words
         kind = (
             questions

@@ -20,10 +20,12 @@ from ragauge.diagnosis.causes.cause_rule import (
 from ragauge.diagnosis.causes.decided_facts import Decision
 from ragauge.diagnosis.causes.evidence import describe_misreading, find_evidence_passages
 from ragauge.diagnosis.causes.verdicts import decide_verdict
-from ragauge.metrics.base import Metric, MetricResult
-from ragauge.metrics.catalogue import parse_metric
+from ragauge.metrics.base import Metric, MetricResult, Value, format_number
+from ragauge.metrics.catalogue import is_own, is_stored, parse_metric
 from ragauge.metrics.facts import Absent, Facts, resolve_fact
-from ragauge.metrics.measure import measure_metric
+from ragauge.metrics.measure import ABOUT, fill_gap, has_gap, is_gap, measure_metric
+from ragauge.metrics.own_class import has_own_code
+from ragauge.metrics.specifics import Places, find_unfounded
 from ragauge.scores.results.explanation import RowWorked
 from ragauge.scores.results.scorecard import Cause
 
@@ -31,6 +33,11 @@ T = TypeVar("T")
 
 MAX_ENTRIES = 12  # entries of a list that are written out
 MAX_TEXT_CHARS = 90  # characters of a text that are shown
+
+
+def can_run(metric: Metric) -> bool:
+    """Whether an explanation computes a metric: the code of a user, which may do anything, it does not run."""
+    return not (is_stored(type(metric)) or (is_own(metric) and has_own_code(metric)))
 
 
 class ExampleCase:
@@ -56,9 +63,31 @@ class ExampleCase:
         """Whether a fact could be had."""
         return not isinstance(self.read_fact(name), Absent)
 
+    def compute_value(self, metric: Metric) -> tuple[Value | None, Mapping[str, Sequence[int]]]:
+        """What the metric returns, and of each kind of item which lack a verdict, by numbers from 1.
+
+        What is missing counts as its best option there. None where a fact is not known, or where `can_run` says no.
+        """
+        gaps: dict[str, list[int]] = {}
+        if not can_run(metric) or not all(map(self.has_fact, metric.needs.values())):
+            return None, gaps
+        values = {}
+        for argument, fact in metric.needs.items():
+            values[argument] = self.read_fact(fact)
+            if has_gap(fact, values[argument]):
+                numbers = [n for n, item in enumerate(values[argument], 1) if is_gap(item)]
+                gaps[ABOUT.get(fact, fact)] = [*gaps.get(ABOUT.get(fact, fact), ()), *numbers]
+                values[argument] = tuple(fill_gap(fact, item) if is_gap(item) else item for item in values[argument])
+        return metric.value(**values), gaps
+
     def compute_result(self, metric: str | Metric) -> MetricResult:
         """A metric's value, computed from the facts."""
         return measure_metric(parse_metric(metric) if isinstance(metric, str) else metric, self.facts)
+
+    def find_unfounded(self, kind: str) -> tuple[tuple[Places, ...], tuple[Places, ...]]:
+        """Specifics of the answer, and those of them that stand nowhere, as `metrics.specifics` finds them."""
+        answer, query, passages = map(self.read_fact, ("response.answer", "set.turns", "response.texts"))
+        return find_unfounded(answer, query, passages, kind)
 
     @cached_property
     def passage_titles(self) -> list[str]:
@@ -162,17 +191,6 @@ def format_list(words: Iterable[str]) -> str:
 def format_mark(value: float | None) -> str:
     """1, 0 or a probability; ? where the verdict is missing."""
     return "?" if value is None else format_number(float(value))
-
-
-def format_number(value: float) -> str:
-    """A number as arithmetic needs it: three significant digits and no more than four decimals; whole ones whole.
-
-    >>> format_number(3.0), format_number(0.66667), format_number(1234.5), format_number(0.00042)
-    ('3', '0.667', '1,234.5', '0.00042')
-    """
-    if float(value).is_integer() and abs(value) < 1e15:
-        return f"{value:,.0f}"
-    return f"{value:,.1f}" if abs(value) >= 1000 else f"{value:.4g}" if abs(value) >= 100 else f"{value:.3g}"
 
 
 def explain_rows(facts: Facts, indexed: Container[str] | None, cause: Cause | None) -> tuple[RowWorked, ...]:

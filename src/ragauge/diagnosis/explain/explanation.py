@@ -16,7 +16,6 @@ from ragauge.diagnosis.explain.causes import (
     count_found,
     count_supported,
     format_mark,
-    format_number,
     format_set,
     format_supporting,
     shorten_text,
@@ -26,12 +25,11 @@ from ragauge.diagnosis.explain.means import explain_mean, format_arithmetic
 from ragauge.diagnosis.explain.ranks import list_places
 from ragauge.diagnosis.explain.symbols import list_symbols
 from ragauge.diagnosis.findings.diagnosis_builder import MIN_FAILURE_COUNT, MIN_FAILURE_SHARE
-from ragauge.metrics.base import Metric
-from ragauge.metrics.catalogue import is_own, is_stored, parse_metric
+from ragauge.metrics.base import Metric, format_number
+from ragauge.metrics.catalogue import parse_metric
 from ragauge.metrics.catalogue_entries import get_definition
 from ragauge.metrics.docstring import parse_docstring
 from ragauge.metrics.facts import Facts
-from ragauge.metrics.own_class import has_own_code
 from ragauge.scores.arrays import Columns
 from ragauge.scores.indicators import BASELINE, POINTS
 from ragauge.scores.results.explanation import ExampleExplained, Fact, FindingWorked, MeanWorked, RunExplained, Worked
@@ -98,7 +96,7 @@ def _describe_difference(metric: Metric, score: Score, case: ExampleCase) -> str
     """Where the facts as they are now would give another result than the stored one."""
     if metric.version != score.metric_version:
         return f"scored by version {score.metric_version} of the metric; the current version is {metric.version}"
-    if is_stored(type(metric)) or (is_own(metric) and has_own_code(metric)):  # which may do anything
+    if not causes.can_run(metric):
         low, high = metric.range
         return f"as stored: version {metric.version}, range {low:g} to {high:g}; its code does not run in explanations"
     current = case.compute_result(metric)

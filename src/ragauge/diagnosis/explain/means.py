@@ -5,14 +5,12 @@ The formula with the numbers put in.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from math import sqrt
 from typing import TYPE_CHECKING
 
 from ragauge.core.score import Score
-from ragauge.diagnosis.explain.causes import ExampleCase, format_number
-from ragauge.diagnosis.explain.ranks import RANK_TERMS_BY_METRIC as OF_RANKS
-from ragauge.metrics.base import Metric
+from ragauge.diagnosis.explain.causes import ExampleCase
+from ragauge.metrics.base import ComputedNumber, Metric, format_number
 from ragauge.metrics.catalogue_entries import get_definition
 from ragauge.scores.arrays import FAILED, SCORED, Columns
 from ragauge.scores.estimation import find_bounds
@@ -24,7 +22,6 @@ from ragauge.stats.intervals import wilson_interval
 from ragauge.stats.judge_error import JudgeMeanError
 from ragauge.stats.skew_corrected_t import BY_SIGNS, skew_corrected_t
 from ragauge.stats.weighted import Interval, estimate_mean
-from ragauge.text.tokens import split_answer_tokens
 
 if TYPE_CHECKING:
     import numpy as np
@@ -292,76 +289,6 @@ def format_arithmetic(metric: Metric, score: Score, case: ExampleCase) -> str:
         return ""
     if score.numerator is not None and score.denominator is not None:
         return f"{format_number(score.numerator)} / {format_number(score.denominator)} = {format_number(score.value)}"
-    terms = _format_terms(metric, case)
-    return f"{terms} = {format_number(score.value)}" if terms else f"= {format_number(score.value)}"
-
-
-def _format_terms(metric: Metric, case: ExampleCase) -> str:
-    """The terms of a formula that is no plain share; "" where one of its facts is not known."""
-    format_metric_terms = {**OF_RANKS, **TERMS_BY_METRIC}.get(metric.name())
-    if format_metric_terms is None or not all(case.has_fact(fact) for fact in metric.needs.values()):
-        return ""
-    return format_metric_terms(case, metric)
-
-
-def _build_harmonic_terms(p: str, r: str) -> Callable[[ExampleCase, Metric], str]:
-    """2 P R / (P + R) of two other metrics; "" where there is no P, or R is 0."""
-
-    def format_terms(case: ExampleCase, _: Metric) -> str:
-        pair = [case.compute_result(name).value for name in (p, r)]
-        if not all(pair):
-            return ""
-        first, two = (format_number(value or 0) for value in pair)
-        return f"2 · {first} · {two} / ({first} + {two})"
-
-    return format_terms
-
-
-def _format_ranked_precision(case: ExampleCase, metric: Metric) -> str:
-    """Precision at each useful passage, over their number."""
-    if not getattr(metric, "ranked", False):
-        return ""
-    marks = case.read_fact(metric.needs["useful"])
-    if None in marks or not any(marks):
-        return ""
-    certain = all(v in (0.0, 1.0) for v in marks)
-    terms = [
-        f"{format_number(sum(marks[:n]))}/{n}"
-        if certain
-        else f"{format_number(v)} · {format_number(1 + sum(marks[: n - 1]))}/{n}"
-        for n, v in enumerate(marks, 1)
-        if v
-    ]
-    return f"({' + '.join(terms)}) / {format_number(sum(marks))}"
-
-
-def _format_token_f1(case: ExampleCase, _: Metric) -> str:
-    """Twice the common words over all words, of the closest reference."""
-    from collections import Counter
-
-    answer_counts = Counter(split_answer_tokens(case.read_fact("response.answer")))
-    reference_counts = [Counter(split_answer_tokens(reference)) for reference in case.read_fact("set.references")]
-    sizes = [
-        ((answer_counts & reference).total(), answer_counts.total() + reference.total())
-        for reference in reference_counts
-    ]
-    common, words = max(sizes, key=lambda pair: pair[0] / pair[1] if pair[1] else 0.0)
-    return f"2 · {common} / {words}" if words else ""
-
-
-def _format_cosine_mean(case: ExampleCase, metric: Metric) -> str:
-    if getattr(metric, "method", "") != "questions":
-        return ""
-    cosines = case.read_fact("guess_questions.cosines")
-    return (
-        f"({' + '.join(format_number(c) for c in cosines)}) / {len(cosines)}" if cosines and None not in cosines else ""
-    )
-
-
-TERMS_BY_METRIC: Mapping[str, Callable[[ExampleCase, Metric], str]] = {
-    "answer_correctness": _build_harmonic_terms("answer_precision", "answer_recall"),
-    "citation_f1": _build_harmonic_terms("citation_precision", "citation_recall"),
-    "context_precision": _format_ranked_precision,
-    "token_f1": _format_token_f1,
-    "answer_relevance": _format_cosine_mean,
-}
+    amount, _ = case.compute_value(metric)
+    terms = amount.write() if isinstance(amount, ComputedNumber) else ""
+    return f"{terms} = {format_number(score.value)}".lstrip()

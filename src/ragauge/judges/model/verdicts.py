@@ -8,15 +8,15 @@ from dataclasses import dataclass
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from ragauge.core.ask import Ask, Reply
-from ragauge.core.reasons import NO_SENTENCE_NAMED, NO_VERDICT
 from ragauge.judges.model.prompt_blocks import Block, RequestTexts
 from ragauge.judges.model.question_spec import QuestionSpec, Schema
 from ragauge.judges.model.reply_parser import list_objects, parse_sentence_number, parse_structured, parse_whole_number
+from ragauge.metrics.reasons import NO_SENTENCE_NAMED, NO_VERDICT
 
 T = TypeVar("T")
 log = logging.getLogger("ragauge.judges")
-NO_VERDICT_REASON = NO_VERDICT.format()
-UNNAMED_REASON = NO_SENTENCE_NAMED.format()
+NO_VERDICT_REASON = NO_VERDICT.build_reason()
+UNNAMED_REASON = NO_SENTENCE_NAMED.build_reason()
 NAME_REMINDER = '\nGive the numbers of the sentences that show it, such as "2.1"; else it is absent.'
 
 

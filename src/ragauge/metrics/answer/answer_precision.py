@@ -36,4 +36,4 @@ class AnswerPrecision(Metric):
     def value(self, agrees: Sequence[float]) -> Ratio | Undefined:
         if not agrees:
             return Undefined("the answer makes no claims")
-        return Ratio.count(agrees)
+        return Ratio.count_items(agrees)

@@ -36,4 +36,4 @@ class AnswerRecall(Metric):
     def value(self, stated: Sequence[float], refuse: bool, expected: bool = True) -> Ratio | NotApplicable:
         if not stated:
             return NotApplicable("the reference makes no claims")
-        return Ratio.count([0.0] * len(stated) if refuse and expected else stated)
+        return Ratio.count_items([0.0] * len(stated) if refuse and expected else stated)

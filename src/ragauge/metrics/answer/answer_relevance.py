@@ -77,7 +77,7 @@ class AnswerRelevance(Metric):
         if refuse:
             return 0.0 if expected else Undefined("an unanswerable question was refused")
         if self.by == "sentence":
-            return Ratio.count(sentences) if sentences else Undefined("the answer has no sentences")
+            return Ratio.count_items(sentences) if sentences else Undefined("the answer has no sentences")
         if addressed is not None:
             return sum(worth * p for worth, p in zip(WORTH, addressed, strict=True))
         nothing = Undefined("the judge could not derive a question from the answer")

@@ -49,4 +49,4 @@ class CitationPrecision(Metric):
             sum(not find_named_passages(target, passages).isdisjoint(claim.supporting) for target in cited)
             for claim, cited in zip(claims, targets, strict=True)
         ]
-        return Ratio.count(right, [len(cited) for cited in targets])
+        return Ratio.count_items(right, [len(cited) for cited in targets])

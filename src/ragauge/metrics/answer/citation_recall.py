@@ -52,6 +52,6 @@ class CitationRecall(Metric):
             return Undefined("the answer makes no claims")
         rights = [find_cited_passages(claim, citations, passages).intersection(claim.supporting) for claim in claims]
         pairs = zip(claims, rights, strict=True)
-        return Ratio.count(
+        return Ratio.count_items(
             [bool(right) and (self.cited == "any" or right.issuperset(claim.supporting)) for claim, right in pairs]
         )

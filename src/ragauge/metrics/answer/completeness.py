@@ -37,4 +37,4 @@ class Completeness(Metric):
             return NotApplicable("no aspects prepared")
         if refuse and not expected:
             return Undefined("an unanswerable question was refused")
-        return Ratio.count([False] * len(met) if refuse else met)
+        return Ratio.count_items([False] * len(met) if refuse else met)

@@ -41,4 +41,4 @@ class Contradicted(Metric):
     def value(self, claims: Sequence[Claim]) -> Ratio | Undefined:
         if not claims:
             return Undefined("the answer makes no claims")
-        return Ratio.count([1 - claim.chance if claim.contradicting else 0.0 for claim in claims])
+        return Ratio.count_items([1 - claim.chance if claim.contradicting else 0.0 for claim in claims])

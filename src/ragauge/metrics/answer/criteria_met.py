@@ -30,4 +30,4 @@ class CriteriaMet(Metric):
     separable: ClassVar = True
 
     def value(self, met: Sequence[bool]) -> Ratio | NotApplicable:
-        return Ratio.count(met) if met else NotApplicable("no criteria")
+        return Ratio.count_items(met) if met else NotApplicable("no criteria")

@@ -39,4 +39,4 @@ class EvidenceUtilization(Metric):
 
     def value(self, claims: Sequence[ReferenceClaim], stated: Sequence[float], refuse: bool) -> Ratio:
         used = [0.0 if refuse else claim.chance * chance for claim, chance in zip(claims, stated, strict=True)]
-        return Ratio.count(used, [claim.chance for claim in claims])
+        return Ratio.count_items(used, [claim.chance for claim in claims])

@@ -52,4 +52,4 @@ class FabricatedSpecifics(Metric):
             return Undefined("the answer has no specifics")
         weak = [claim for claim in claims if not claim.supporting]
         made_up = {marks for marks in missing if any(c.start <= mark.start < c.end for mark in marks for c in weak)}
-        return Ratio.count([marks in made_up for marks in supported])
+        return Ratio.count_items([marks in made_up for marks in supported])

@@ -47,4 +47,4 @@ class Faithfulness(Metric):
         if not claims:
             return Undefined("the answer makes no claims")
         is_any = self.support == "any"
-        return Ratio.count([claim.chance if is_any or claim.strength != "implied" else 0.0 for claim in claims])
+        return Ratio.count_items([claim.chance if is_any or claim.strength != "implied" else 0.0 for claim in claims])

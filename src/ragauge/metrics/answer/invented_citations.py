@@ -35,4 +35,4 @@ class InventedCitations(Metric):
         if not citations:
             return Undefined("the answer has no citations")
         known_ids = {name for passage in passages for name in (passage.passage_id, passage.doc_id)}
-        return Ratio.count([citation.target not in known_ids for citation in citations])
+        return Ratio.count_items([citation.target not in known_ids for citation in citations])

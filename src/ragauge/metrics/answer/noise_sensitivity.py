@@ -53,7 +53,7 @@ class NoiseSensitivity(Metric):
             claim.chance * (1 - r) if evidence.isdisjoint(_list_sources(claim)) is is_irrelevant else 0.0
             for claim, r in zip(claims, agrees, strict=True)
         ]
-        return Ratio.count(misled)
+        return Ratio.count_items(misled)
 
 
 def _list_sources(claim: Claim) -> Sequence[int]:

@@ -40,4 +40,4 @@ class NotInContext(Metric):
     def value(self, claims: Sequence[Claim]) -> Ratio | Undefined:
         if not claims:
             return Undefined("the answer makes no claims")
-        return Ratio.count([0.0 if claim.contradicting else 1 - claim.chance for claim in claims])
+        return Ratio.count_items([0.0 if claim.contradicting else 1 - claim.chance for claim in claims])

@@ -41,4 +41,4 @@ class PassageUse(Metric):
         if not claimed:
             return Undefined("the answer makes no claims")
         in_part = [THIRDS[(6 * n + 3) // (2 * len(used))] == self.part for n in range(len(used))]
-        return Ratio.count([is_used and here for is_used, here in zip(used, in_part, strict=True)], in_part)
+        return Ratio.count_items([is_used and here for is_used, here in zip(used, in_part, strict=True)], in_part)

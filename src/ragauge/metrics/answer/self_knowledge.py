@@ -41,4 +41,4 @@ class SelfKnowledge(Metric):
         if not claims:
             return Undefined("the answer makes no claims")
         pairs = zip(claims, agrees, strict=True)
-        return Ratio.count([(1 - claim.chance) * r for claim, r in pairs])
+        return Ratio.count_items([(1 - claim.chance) * r for claim, r in pairs])

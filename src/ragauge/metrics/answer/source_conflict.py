@@ -39,4 +39,4 @@ class SourceConflict(Metric):
     def value(self, claims: Sequence[Claim]) -> Ratio | Undefined:
         if not claims:
             return Undefined("the answer makes no claims")
-        return Ratio.count([claim.chance if claim.contradicting else 0.0 for claim in claims])
+        return Ratio.count_items([claim.chance if claim.contradicting else 0.0 for claim in claims])

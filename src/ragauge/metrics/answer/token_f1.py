@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from ragauge.metrics.base import Amount, Metric
+from ragauge.metrics.base import ComputedNumber, Metric
 from ragauge.text.tokens import split_answer_tokens
 
 
@@ -39,6 +39,11 @@ def compute_token_f1(answer_words: Sequence[str], reference_words: Sequence[str]
     """F1 of two lists of words as multisets."""
     if not answer_words or not reference_words:
         return float(answer_words == reference_words)
-    common = (Counter(answer_words) & Counter(reference_words)).total()
+    common = count_common_words(answer_words, reference_words)
     n_words = len(answer_words) + len(reference_words)
-    return Amount(2 * common / n_words, lambda: f"2 · {common} / {n_words}")
+    return ComputedNumber(2 * common / n_words, lambda: f"2 · {common} / {n_words}")
+
+
+def count_common_words(answer_words: Sequence[str], reference_words: Sequence[str]) -> int:
+    """Words in both lists, counted with their multiplicity."""
+    return (Counter(answer_words) & Counter(reference_words)).total()

@@ -41,4 +41,4 @@ class UnverifiedSpecifics(Metric):
         supported, missing = find_unfounded(answer, query, passages, self.kind)
         if not supported:
             return Undefined("the answer has no specifics")
-        return Ratio.count([marks in missing for marks in supported])
+        return Ratio.count_items([marks in missing for marks in supported])

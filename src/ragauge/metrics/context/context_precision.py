@@ -72,4 +72,4 @@ class ContextPrecision(Metric):
             return Undefined("nothing was retrieved")
         if not claimed:
             return Undefined("the answer makes no claims")
-        return compute_ranked_precision(useful) if self.ranked else Ratio.count(useful)
+        return compute_ranked_precision(useful) if self.ranked else Ratio.count_items(useful)

@@ -37,4 +37,4 @@ class ContextRecall(Metric):
     def value(self, claims: Sequence[ReferenceClaim]) -> Ratio | NotApplicable:
         if not claims:
             return NotApplicable("the reference makes no claims")
-        return Ratio.count([claim.chance for claim in claims])
+        return Ratio.count_items([claim.chance for claim in claims])

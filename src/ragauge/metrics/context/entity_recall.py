@@ -39,4 +39,4 @@ class EntityRecall(Metric):
         if not entities:
             return NotApplicable("the reference has no name, number or date")
         haystack = Haystack.of(passage.text or "" for passage in passages)
-        return Ratio.count([is_found_in(entity, haystack) for entity in entities.values()])
+        return Ratio.count_items([is_found_in(entity, haystack) for entity in entities.values()])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ragauge.metrics.base import Amount, format_number
+from ragauge.metrics.base import ComputedNumber, format_number
 
 
 def compute_ranked_precision(useful: Sequence[float]) -> float:
@@ -23,7 +23,7 @@ def compute_ranked_precision(useful: Sequence[float]) -> float:
         total += v * (1 + hits) / rank
         terms.append((v, 1 + hits, rank))
         hits += v
-    return Amount(total / hits, lambda: f"({_write_terms(terms)}) / {format_number(hits)}") if hits else 0.0
+    return ComputedNumber(total / hits, lambda: f"({_write_terms(terms)}) / {format_number(hits)}") if hits else 0.0
 
 
 def _write_terms(terms: Sequence[tuple[float, float, int]]) -> str:

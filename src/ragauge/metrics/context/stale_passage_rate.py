@@ -42,7 +42,7 @@ class StalePassageRate(Metric):
         dates: dict[str, list[str]] = {}
         for passage in passages:
             dates.setdefault(passage.doc_id, []).append(passage.updated_at or "")
-        return Ratio.count(
+        return Ratio.count_items(
             [
                 bool(p.superseded_by) or any(_is_older(p.updated_at or "", date) for date in dates[p.doc_id])
                 for p in passages

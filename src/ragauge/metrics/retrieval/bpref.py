@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from ragauge.core.ranking import Ranking
-from ragauge.metrics.base import Amount, Metric, NotApplicable
+from ragauge.metrics.base import ComputedNumber, Metric, NotApplicable
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ class Bpref(Metric):
                 aboves.append(min(above, n_relevant))
                 total += 1.0 - aboves[-1] / min(n_other, n_relevant) if above else 1.0
         most = min(n_other, n_relevant)
-        return Amount(
+        return ComputedNumber(
             total / n_relevant,
             lambda: f"({' + '.join(f'(1 - {n}/{most})' if n else '1' for n in aboves) or 0}) / {n_relevant}",
         )

@@ -21,7 +21,7 @@ def rank_ideally(items: Iterable[tuple[float, int | None]], k: int | None) -> Ga
     return [(gain, rank) for rank, gain in enumerate(sorted([gain for gain, _ in items], reverse=True)[:k], 1)]
 
 
-def discount(gains: Gains) -> float:
+def sum_discounted(gains: Gains) -> float:
     """The sum of gain / log2(rank + 1)."""
     return sum([gain / log2(rank + 1) for gain, rank in gains])
 
@@ -38,5 +38,5 @@ def write_gains(gains: Gains) -> str:
 
 def write_share(gains: Gains, best: Gains) -> str:
     """DCG / IDCG, in full and as two numbers."""
-    numbers = f"{format_number(discount(gains))} / {format_number(discount(best))}"
+    numbers = f"{format_number(sum_discounted(gains))} / {format_number(sum_discounted(best))}"
     return f"({write_gains(gains)}) / ({write_gains(best)}) = {numbers}"

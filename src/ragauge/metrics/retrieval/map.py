@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from ragauge.core.ranking import Ranking
-from ragauge.metrics.base import Amount, Metric, NotApplicable
+from ragauge.metrics.base import ComputedNumber, Metric, NotApplicable
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ class Map(Metric):
             return NotApplicable("no relevant labels")
         relevant = sorted(rank for rank in ranks if rank is not None and (not self.k or rank <= self.k))
         terms = list(enumerate(relevant, 1))
-        return Amount(
+        return ComputedNumber(
             sum([n / rank for n, rank in terms]) / len(ranks),
             lambda: f"({' + '.join(f'{n}/{rank}' for n, rank in terms) or 0}) / {len(ranks)}",
         )

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from ragauge.core.ranking import Ranking
-from ragauge.metrics.base import Amount, Metric, NotApplicable
+from ragauge.metrics.base import ComputedNumber, Metric, NotApplicable
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,4 +37,6 @@ class Mrr(Metric):
         if not ranks:
             return NotApplicable("no relevant labels")
         first = min((rank for rank in ranks if rank is not None), default=None)
-        return 0.0 if first is None or (self.k and first > self.k) else Amount(1.0 / first, lambda: f"1 / {first}")
+        return (
+            0.0 if first is None or (self.k and first > self.k) else ComputedNumber(1.0 / first, lambda: f"1 / {first}")
+        )

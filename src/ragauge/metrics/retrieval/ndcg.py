@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from ragauge.core.ranking import Ranking
-from ragauge.metrics.base import Amount, Metric, NotApplicable
-from ragauge.metrics.retrieval.gains import discount, rank_ideally, write_share
+from ragauge.metrics.base import ComputedNumber, Metric, NotApplicable
+from ragauge.metrics.retrieval.gains import rank_ideally, sum_discounted, write_share
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +41,6 @@ class Ndcg(Metric):
             positive = [(2.0**grade - 1.0, rank) for grade, rank in positive]
         k = self.k
         gains = [(gain, rank) for gain, rank in positive if rank is not None and (not k or rank <= k)]
-        dcg = discount(gains)
-        ideal = discount(rank_ideally(positive, k)) if dcg else 1.0
-        return Amount(dcg / ideal, lambda: write_share(gains, rank_ideally(positive, k)))
+        dcg = sum_discounted(gains)
+        ideal = sum_discounted(rank_ideally(positive, k)) if dcg else 1.0
+        return ComputedNumber(dcg / ideal, lambda: write_share(gains, rank_ideally(positive, k)))

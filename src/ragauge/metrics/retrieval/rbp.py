@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from ragauge.core.errors import UsageError
 from ragauge.core.ranking import Ranking
-from ragauge.metrics.base import Amount, Metric, NotApplicable, format_parameter
+from ragauge.metrics.base import ComputedNumber, Metric, NotApplicable, format_parameter
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class Rbp(Metric):
         if not ranks:
             return NotApplicable("no relevant labels")
         hits, p = sorted(rank for rank in ranks if rank is not None), self.p
-        return Amount(
+        return ComputedNumber(
             (1.0 - p) * sum([p ** (rank - 1) for rank in hits]),
             lambda: f"(1 - {p:g}) · ({' + '.join(f'{p:g}^{rank - 1}' for rank in hits) or 0})",
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from ragauge.core.reasons import SYSTEM_FAILED
+from ragauge.metrics.reasons import SYSTEM_FAILED
 from ragauge.stats.ppi_mean import LabelCorrectedMean
 from ragauge.stats.weighted import Interval
 
@@ -78,7 +78,7 @@ class Summary:
     @property
     def is_inapplicable(self) -> bool:
         """Whether it applies to no example: all lack an input, but for those whose call failed, which tell nothing."""
-        n_failed_calls = sum(count for reason, count in self.reasons.items() if SYSTEM_FAILED.parse(reason))
+        n_failed_calls = sum(count for reason, count in self.reasons.items() if SYSTEM_FAILED.parse_reason(reason))
         return (
             self.not_applicable > 0
             and not self.scored + self.undefined
@@ -88,7 +88,7 @@ class Summary:
     @property
     def missing_reason(self) -> str:
         """The most frequent reason why it does not apply; "" where none is known."""
-        return next((reason for reason in self.reasons if not SYSTEM_FAILED.parse(reason)), "")
+        return next((reason for reason in self.reasons if not SYSTEM_FAILED.parse_reason(reason)), "")
 
     @property
     def widest_interval(self) -> Interval | None:

@@ -10,11 +10,11 @@ from typing import Any
 
 from ragauge.core.identity import to_canonical_json
 from ragauge.core.messages import format_command, format_count, format_signed, format_value
-from ragauge.core.reasons import BEATEN, CANNOT_WIN
 from ragauge.core.score import STATUSES
 from ragauge.core.search_space import format_parameters
 from ragauge.core.study import Measurement
 from ragauge.metrics.catalogue import parse_metric
+from ragauge.metrics.reasons import BEATEN, CANNOT_WIN
 from ragauge.stats.families import compare_rivals
 from ragauge.stats.selection import estimate_on_new
 from ragauge.studies.context import RacedTrials, TrialValues, describe_context, get_trial_column
@@ -84,7 +84,7 @@ def _describe_race(summary: StudySummary) -> Iterator[StudyContent]:
 
 def _parse_loser_reason(reason: str) -> tuple[str, str]:
     """The rival, and by how much it is better, of the reason that `Loser` gives."""
-    _, _, rival, by = BEATEN.parse(reason) or ("", "", reason, "–")
+    _, _, rival, by = BEATEN.parse_reason(reason) or ("", "", reason, "–")
     return rival, by
 
 
@@ -109,7 +109,7 @@ def _describe_base(summary: StudySummary) -> Iterator[str]:
     if trial is None:
         return
     open_note = "" if summary.reading.recommendation.trial else "; which trial to use instead is not decided yet"
-    if trial.state == "pruned" and CANNOT_WIN.parse(trial.reason):
+    if trial.state == "pruned" and CANNOT_WIN.parse_reason(trial.reason):
         reason = trial.reason.partition(": ")[2] or trial.reason
         yield f"The base, {summary.shorten_name(trial.name)}, was dropped: {reason}."
     elif trial.state == "pruned":

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from ragauge.core.errors import StoreError, SystemFailed, UsageError
 from ragauge.core.example import EvalSet
-from ragauge.core.reasons import BEATEN, CANNOT_WIN
 from ragauge.metrics.base import Metric
+from ragauge.metrics.reasons import BEATEN, CANNOT_WIN
 from ragauge.stats.families import Rivalry, compare_rivals, plan_checkpoints, spend_alpha
 from ragauge.studies.sweep.systems import BudgetSpent
 from ragauge.studies.trial_summary import compute_score_bounds, compute_score_span
@@ -37,8 +37,8 @@ class DroppedTrial:
     @property
     def reason(self) -> str:
         """One sentence."""
-        text = BEATEN.format(self.look, self.examples, self.rival, f"{self.difference:.3f}")
-        return CANNOT_WIN.format(text, f"{self.margin:g}") if self.margin else text
+        text = BEATEN.build_reason(self.look, self.examples, self.rival, f"{self.difference:.3f}")
+        return CANNOT_WIN.build_reason(text, f"{self.margin:g}") if self.margin else text
 
 
 def find_losers(

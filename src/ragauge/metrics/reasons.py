@@ -17,21 +17,21 @@ class ReasonTemplate:
         stored: as runs were stored with it before.
 
     >>> DIFFERENT = ReasonTemplate("{} differs from {}", "{} is not {}")
-    >>> DIFFERENT.format("a", "b"), DIFFERENT.parse("a differs from b"), DIFFERENT.parse("a is not b")
-    ('a differs from b', ('a', 'b'), ('a', 'b'))
-    >>> DIFFERENT.parse("a is b") is None
-    True
+    >>> DIFFERENT.build_reason("a", "b")
+    'a differs from b'
+    >>> [DIFFERENT.parse_reason(reason) for reason in ("a differs from b", "a is not b", "a is b")]
+    [('a', 'b'), ('a', 'b'), None]
     """
 
     def __init__(self, text: str, *stored: str) -> None:
         self.text, self.wordings = text, (text, *stored)
         self._patterns = tuple("(.*?)".join(map(re.escape, wording.split("{}"))) for wording in self.wordings)
 
-    def format(self, *values: object) -> str:
+    def build_reason(self, *values: object) -> str:
         """The sentence about these values."""
         return self.text.format(*values)
 
-    def parse(self, reason: str) -> tuple[str, ...] | None:
+    def parse_reason(self, reason: str) -> tuple[str, ...] | None:
         """The values of a reason that this sentence, or an older wording of it, states; None for another reason."""
         matches = (re.fullmatch(pattern, reason, re.DOTALL) for pattern in self._patterns)
         return next((match.groups() for match in matches if match), None)
@@ -50,38 +50,14 @@ CANNOT_WIN = ReasonTemplate("{}; it cannot be better by {}")  # the former, and 
 NO_REFERENCE = "no reference answer"
 
 # of failed scores that lack a verdict
-VERDICT_MISSING = ReasonTemplate("{} verdict missing")  # 1
-VERDICTS_MISSING = ReasonTemplate("{} verdicts missing")  # how many
+VERDICTS_MISSING = ReasonTemplate("{} missing")  # how many
+CLAIMS_LACKING = ReasonTemplate("the claims of {} are not available", "the claims of {} could not be had")
 NO_VERDICT = ReasonTemplate("no verdict after two attempts", "no verdict, asked twice")
 NO_SENTENCE_NAMED = ReasonTemplate(
     "the judge said supported or contradicted but did not name a sentence that shows it, after two attempts",
     "the judge said supported or contradicted but named no sentence that shows it, asked twice",
 )
-A_VERDICT_MISSING = ReasonTemplate("a verdict is missing")
-SENTENCE_LACKING = ReasonTemplate(
-    "the claims of a sentence are not available", "the claims of a sentence could not be had"
-)
-CLAIMS_LACKING = ReasonTemplate(
-    "the claims of the answer are not available", "the claims of the answer could not be had"
-)
-GAPS = (
-    VERDICT_MISSING,
-    VERDICTS_MISSING,
-    NO_VERDICT,
-    NO_SENTENCE_NAMED,
-    A_VERDICT_MISSING,
-    SENTENCE_LACKING,
-    CLAIMS_LACKING,
-)
-
-
-def count_missing_verdicts(n: int) -> str:
-    """The reason of a score that lacks n verdicts.
-
-    >>> count_missing_verdicts(1), count_missing_verdicts(2)
-    ('1 verdict missing', '2 verdicts missing')
-    """
-    return (VERDICT_MISSING if n == 1 else VERDICTS_MISSING).format(n)
+GAPS = (VERDICTS_MISSING, CLAIMS_LACKING, NO_VERDICT, NO_SENTENCE_NAMED)
 
 
 def add_call_reason(reason: str, call_reason: str) -> str:
@@ -102,5 +78,5 @@ def read_call_reason(reason: str) -> str | None:
     True
     """
     gap, _, call_reason = reason.partition(" (")
-    is_gap = call_reason.endswith(")") and any(template.parse(gap) is not None for template in GAPS)
+    is_gap = call_reason.endswith(")") and any(template.parse_reason(gap) is not None for template in GAPS)
     return call_reason[:-1] if is_gap else None
