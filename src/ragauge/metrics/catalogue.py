@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from functools import cache
+from importlib import import_module
 from math import isfinite
 from typing import TYPE_CHECKING, Literal
 
@@ -93,33 +94,10 @@ _OWN: dict[str, type[Metric]] = {}  # name, of a stored class the printed one ->
 @cache
 def list_family(name: Family) -> tuple[type[Metric], ...]:
     """The classes of a family, in order."""
-    match name:
-        case "retrieval":
-            from ragauge.metrics import retrieval
-
-            return retrieval.METRICS
-        case "spans":
-            from ragauge.metrics import spans
-
-            return spans.METRICS
-        case "ann":
-            from ragauge.metrics import ann
-
-            return ann.METRICS
-        case "context":
-            from ragauge.metrics import context
-
-            return context.METRICS
-        case "answer":
-            from ragauge.metrics import answer
-
-            return answer.METRICS
-        case "composite":
-            from ragauge.metrics import composite
-
-            return composite.METRICS
-        case "own":
-            return tuple(_OWN.values())
+    if name == "own":
+        return tuple(_OWN.values())
+    metrics: tuple[type[Metric], ...] = import_module(f"ragauge.metrics.{name}").METRICS
+    return metrics
 
 
 def register_metric(cls: type[Metric]) -> None:

@@ -6,14 +6,11 @@ from collections.abc import Iterator
 from dataclasses import MISSING, Field, fields
 from itertools import product
 from math import isfinite
-from typing import TYPE_CHECKING, Any, Literal, get_args, get_origin, get_type_hints
+from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from ragauge.core.errors import UsageError
 from ragauge.metrics.base import Metric
 from ragauge.metrics.catalogue import list_classes, list_questions, parse_metric
-
-if TYPE_CHECKING:
-    pass
 
 
 def get_definition(metric: Metric) -> tuple[str, str, str]:

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 from ragauge.core.ranking import GoldOverlap
-from ragauge.metrics.base import Metric, Needs, NotApplicable, Ratio
-from ragauge.metrics.spans.span_coverage import Fill, Unit, check_parameters, compute_attainable, count_units
+from ragauge.metrics.base import NotApplicable, Ratio
+from ragauge.metrics.spans.span_coverage import SpanMetric, compute_attainable, count_units
 
 
 @dataclass(frozen=True, slots=True)
-class AttainableRecall(Metric):
+class AttainableRecall(SpanMetric):
     """Recall of gold tokens by the best choice of chunks: what is missing to 1 is lost to chunk boundaries.
 
     attainable_recall@k = max over C of #(G and C) / #G
@@ -30,21 +29,6 @@ class AttainableRecall(Metric):
     >>> AttainableRecall(k=1).value(gold)
     Ratio(numerator=2, denominator=4)
     """
-
-    measures: ClassVar = "retrieval"
-
-    unit: Unit = "token"
-    budget: int | None = None
-    fill: Fill = "cut"
-    k: int | None = None
-
-    def __post_init__(self) -> None:
-        check_parameters(self.name(), self.unit, self.k, self.budget, self.fill)
-
-    @property
-    def needs(self) -> Needs:
-        """The spans, in tokens or characters."""
-        return {"overlap": f"labels.{self.unit}_spans"}
 
     def value(self, overlap: GoldOverlap) -> Ratio | NotApplicable:
         if not overlap.gold:

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 from ragauge.core.ranking import GoldOverlap
-from ragauge.metrics.base import Metric, Needs, NotApplicable, Ratio
-from ragauge.metrics.spans.span_coverage import Fill, Unit, check_parameters, count_covered, count_units, take_first
+from ragauge.metrics.base import NotApplicable, Ratio
+from ragauge.metrics.spans.span_coverage import SpanMetric, count_covered, count_units, take_first
 
 
 @dataclass(frozen=True, slots=True)
-class TokenRecall(Metric):
+class TokenRecall(SpanMetric):
     """Share of the gold tokens that stand in the chunks returned.
 
     token_recall@k = #(G and R) / #G
@@ -29,21 +28,6 @@ class TokenRecall(Metric):
     >>> TokenRecall(k=1).value(gold)
     Ratio(numerator=2, denominator=4)
     """
-
-    measures: ClassVar = "retrieval"
-
-    unit: Unit = "token"
-    budget: int | None = None
-    fill: Fill = "cut"
-    k: int | None = None
-
-    def __post_init__(self) -> None:
-        check_parameters(self.name(), self.unit, self.k, self.budget, self.fill)
-
-    @property
-    def needs(self) -> Needs:
-        """The spans, in tokens or characters."""
-        return {"overlap": f"labels.{self.unit}_spans"}
 
     def value(self, overlap: GoldOverlap) -> Ratio | NotApplicable:
         if not overlap.gold:
