@@ -42,12 +42,10 @@ class StalePassageRate(Metric):
         dates: dict[str, list[str]] = {}
         for passage in passages:
             dates.setdefault(passage.doc_id, []).append(passage.updated_at or "")
-        return Ratio.count_items(
-            [
-                bool(p.superseded_by) or any(_is_older(p.updated_at or "", date) for date in dates[p.doc_id])
-                for p in passages
-            ]
-        )
+        stale = [
+            p.superseded_by or any(_is_older(p.updated_at or "", date) for date in dates[p.doc_id]) for p in passages
+        ]
+        return Ratio.count_items([bool(mark) for mark in stale])
 
 
 def _is_older(date: str, other: str) -> bool:

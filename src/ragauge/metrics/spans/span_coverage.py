@@ -3,37 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Literal
 
 from ragauge.core.errors import UsageError
 from ragauge.core.example import Span
 from ragauge.core.ranking import GoldOverlap
-from ragauge.metrics.base import Metric, Needs
 
 Fill = Literal["cut", "whole"]
 Unit = Literal["token", "char"]
 MAX_TRIED_CHUNKS = 12  # touching chunks of which every choice is tried
-
-
-@dataclass(frozen=True, slots=True)
-class SpanMetric(Metric):
-    """Base of the metrics of the first chunks returned: a cutoff, or a budget of tokens."""
-
-    measures: ClassVar = "retrieval"
-
-    unit: Unit = "token"
-    budget: int | None = None
-    fill: Fill = "cut"
-    k: int | None = None
-
-    def __post_init__(self) -> None:
-        check_parameters(self.name(), self.unit, self.k, self.budget, self.fill)
-
-    @property
-    def needs(self) -> Needs:
-        """The spans, in tokens or characters."""
-        return {"overlap": f"labels.{self.unit}_spans"}
 
 
 def merge_spans(spans: Sequence[Span]) -> tuple[Span, ...]:
