@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from math import log2
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 from hypothesis import given
@@ -28,13 +28,15 @@ from ragauge.core.response import Response
 from ragauge.core.score import Score
 from ragauge.diagnosis.causes.attribution import ROWS, attribute_failure
 from ragauge.diagnosis.explain import causes as explaining
-from ragauge.diagnosis.explain.explanation import explain_example
-from ragauge.metrics.base import Metric
+from ragauge.diagnosis.explain.causes import ExampleCase
+from ragauge.diagnosis.explain.explanation import explain_example, explain_metric
+from ragauge.metrics.base import ComputedNumber, Metric, MetricResult, Ratio
 from ragauge.metrics.catalogue import parse_metric
 from ragauge.metrics.catalogue_entries import list_samples
 from ragauge.metrics.facts import Facts
 from ragauge.metrics.measure import measure_metric
 from ragauge.metrics.retrieval.ranks import rank_responses
+from ragauge.metrics.specifics import find_cited_passages
 from ragauge.scores.results.explanation import ExampleExplained, Worked
 from ragauge.scores.results.scorecard import Cause
 
@@ -197,6 +199,52 @@ def test_faithfulness_by_hand() -> None:
     ]
     direct = one(rich(), "faithfulness:support=direct")
     assert [item.counts for item in direct.items] == [True, False, False]
+
+
+@dataclass(frozen=True, slots=True)
+class CitedClaims(Metric):
+    """Share of the claims that something is cited for.
+
+    cited_claims = #{i : Z[i] is not empty} / c
+
+    c     claims in the answer
+    Z[i]  passages cited in the sentence of claim i
+    """
+
+    measures: ClassVar = "generation"
+    needs: ClassVar = {
+        "claims": "verify_answer.support",
+        "citations": "response.citations",
+        "passages": "response.passages",
+    }
+
+    def value(self, claims: Any, citations: Any, passages: Any) -> Ratio:
+        return Ratio.count_items([bool(find_cited_passages(claim, citations, passages)) for claim in claims])
+
+
+def test_a_new_share_is_explained_by_what_it_returns() -> None:
+    """A metric over known facts has its symbols, its items and its arithmetic without a word in explanations."""
+    facts = rich()
+    score = Score("r", "q1", 0, "cited_claims", 1, None, 0, **asdict(measure_metric(CitedClaims(), facts)))
+    worked = explain_metric(CitedClaims(), score, ExampleCase(facts))
+    assert worked.arithmetic == "2 / 3 = 0.667"
+    assert [(item.name, item.counts) for item in worked.items] == [
+        ("claim 1", True),
+        ("claim 2", False),
+        ("claim 3", True),
+    ]
+    assert {symbol.name: symbol.value for symbol in worked.symbols} == {
+        "c": "3",
+        "Z[i]": "Z[1] = {1}, Z[2] = {}, Z[3] = {2}",
+    }
+
+
+def test_arithmetic_is_written_only_where_it_is_asked_for() -> None:
+    """A score is made of a number without writing out how it was computed."""
+    written = iter(["1 / 2"])
+    number = ComputedNumber(0.5, lambda: next(written))
+    assert MetricResult.of(number).value == 0.5
+    assert number.write() == "1 / 2"  # so nobody wrote it before
 
 
 def test_probabilities_are_worked_out() -> None:
