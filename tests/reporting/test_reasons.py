@@ -12,7 +12,7 @@ from tests.building import answer_facts, claim, evidence, example, response
 from ragauge.core.response import ControlScale, Passage, Readability, Response
 from ragauge.diagnosis.causes.attribution import describe_missing
 from ragauge.engine.metric_values import measure_facts
-from ragauge.gating.examples import is_never_judged, is_system_failure
+from ragauge.gating.compute.missing_scores import is_never_judged, is_system_failure
 from ragauge.metrics import reasons
 from ragauge.metrics.base import explain_unread
 from ragauge.metrics.catalogue import parse_metric

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from ragauge.gating.compute.sample import MeanDifference
 from ragauge.gating.compute.unpaired_samples import AnySample, UnpairedDifference
 from ragauge.gating.result import FailureCounts
+from ragauge.metrics.reasons import NOT_JUDGED, SYSTEM_FAILED
 from ragauge.scores.arrays import FAILED, NOT_APPLICABLE, NOT_READ
-from ragauge.scores.pass_status import NOT_JUDGED
 
 if TYPE_CHECKING:
     import numpy as np
@@ -78,17 +78,13 @@ def _count_values(sample: AnySample) -> int:
     return sample.new.scored + sample.base.scored if isinstance(sample, UnpairedDifference) else sample.scored
 
 
-# how `metrics.facts` begins the reason of a score that failed with its response
-SYSTEM_FAILED_PREFIX = "the system failed: "
-
-
 def is_system_failure(reason: str) -> bool:
     """Whether a score failed since the system gave no response.
 
     >>> is_system_failure("the system failed: time-out"), is_system_failure("no verdict on verify_answer.claims")
     (True, False)
     """
-    return reason.startswith(SYSTEM_FAILED_PREFIX)
+    return SYSTEM_FAILED.parse_reason(reason) is not None
 
 
 def is_never_judged(reason: str) -> bool:
@@ -97,7 +93,7 @@ def is_never_judged(reason: str) -> bool:
     >>> is_never_judged("not judged by local-1"), is_never_judged("no verdict on verify_answer.claims")
     (True, False)
     """
-    return reason.startswith(NOT_JUDGED)
+    return NOT_JUDGED.parse_reason(reason) is not None
 
 
 class MissingScores:
