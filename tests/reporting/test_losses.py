@@ -7,8 +7,7 @@ from dataclasses import replace
 import pytest
 from rich.console import Console
 
-from ragauge.comparison.gaps.losses import build_losses, describe_losses
-from ragauge.comparison.gaps.tables import build_sections
+from ragauge.comparison.gaps.losses import build_losses, build_sections, describe_losses
 from ragauge.diagnosis.causes.counterfactuals import RULES_BY_CAUSE
 from ragauge.diagnosis.confirm.tables import describe_experiments
 from ragauge.evaluation.scorecard import tables as scorecard

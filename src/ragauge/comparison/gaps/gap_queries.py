@@ -45,11 +45,8 @@ def compute_gaps(store: Store, run: Run, judge_id: str | None, metrics: Sequence
     if run.variant not in OWN_VARIANTS:
         raise UsageError(f"{run.name} has variant {run.variant}, but gaps need a run with its own retrieval.")
     metric_names = store.scores.metrics(run.run_id, judge_id)
-    requested = [
-        metric
-        for metric in (select_metrics(metrics) if metrics else map(parse_metric, metric_names))
-        if can_have_gaps(metric)
-    ]
+    selected = select_metrics(metrics) if metrics else map(parse_metric, metric_names)
+    requested = [metric for metric in selected if can_have_gaps(metric)]
     if not requested:
         raise UsageError(f"{run.name} has no answer scores. Evaluate it with an answer metric.")
     gaps = _build_gaps(store, run, judge_id, requested, {})
@@ -115,9 +112,7 @@ def _join_variant(
     from ragauge.comparison.score_pairs import PairedRuns, PairedScores
 
     similar_runs = [other for other in store.runs.list_variant_runs(run, variant) if other.system == run.system]
-    similar_runs.sort(
-        key=lambda candidate: _list_settings(candidate) != _list_settings(run)
-    )  # stable: the newest of each kind stays first
+    similar_runs.sort(key=lambda other: _list_settings(other) != _list_settings(run))  # the newest of each kind first
     reason = ""
     for candidate in similar_runs:
         try:
@@ -126,15 +121,12 @@ def _join_variant(
             reason = reason or str(error)
             continue
         if other := _describe_differences(_list_settings(candidate), _list_settings(run)):
-            notes.append(
-                f"{candidate.name} and {run.name} have different settings ({other}), not only different passages."
-            )
+            both = f"{candidate.name} and {run.name}"
+            notes.append(f"{both} have different settings ({other}), not only different passages.")
         return candidate, paired
     make = format_command("run", "SYSTEM", "SET", *VARIANT_OPTIONS[variant].split(), "--evaluate")
-    notes.append(
-        reason
-        or f"No run of the same system and set with {VARIANT_CONTEXTS[variant]} to compare with; `{make}` creates one."
-    )
+    absent = f"No run of the same system and set with {VARIANT_CONTEXTS[variant]} to compare with"
+    notes.append(reason or f"{absent}; `{make}` creates one.")
     return None
 
 

@@ -1,14 +1,18 @@
-"""Where quality is lost, for the reports: a sentence for one metric, and a bar for every metric and segment."""
+"""Where quality is lost, for the reports: a sentence for one metric, and a bar for every metric and segment.
+
+The gaps of a run as sections.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from ragauge.core.messages import format_count, format_signed, format_value
 from ragauge.metrics.catalogue import parse_metric
 from ragauge.rendering.lists import Anchors
-from ragauge.rendering.words import ARROWS, between, estimate, to_line
+from ragauge.rendering.sections import ReportSection, ReportTable, build_columns
+from ragauge.rendering.words import ARROWS, between, estimate, make_safe, to_line
 from ragauge.scores.results.overview import ClosedBook, Gaps, MeanEstimate, MetricGaps, Oracle
 
 WHOLE_ANSWER_METRICS = (
@@ -86,12 +90,8 @@ def build_losses(gaps: Gaps | None, anchors: Anchors) -> Losses | None:
 
 def order_metrics(gaps: Gaps) -> list[MetricGaps]:
     """The metrics, those first that stand for the whole answer."""
-    return sorted(
-        gaps.metrics,
-        key=lambda gap: (
-            WHOLE_ANSWER_METRICS.index(gap.metric) if gap.metric in WHOLE_ANSWER_METRICS else len(WHOLE_ANSWER_METRICS)
-        ),
-    )
+    places = {name: place for place, name in enumerate(WHOLE_ANSWER_METRICS)}
+    return sorted(gaps.metrics, key=lambda gap: places.get(gap.metric, len(places)))
 
 
 def describe_losses(gaps: Gaps) -> str:
@@ -102,11 +102,8 @@ def describe_losses(gaps: Gaps) -> str:
     oracle, alone = first.oracle, first.closed_book
     words = [f"{first.metric} is {format_value(get_own_mean(first))} with the system's own retrieval."]
     if oracle is not None:
-        words.append(
-            f"With the gold passages, it is {format_value(oracle.oracle)}: {_format_gap(oracle.gap)} is lost to "
-            "retrieval, "
-            f"and {_format_gap(oracle.rest)} to generation."
-        )
+        lost = f"{_format_gap(oracle.gap)} is lost to retrieval, and {_format_gap(oracle.rest)} to generation."
+        words.append(f"With the gold passages, it is {format_value(oracle.oracle)}: {lost}")
     if alone is not None:
         words.append(f"Without passages, it is {estimate(alone.alone)}.")
     return " ".join(words)
@@ -123,10 +120,8 @@ def list_caveats(gaps: Gaps) -> Iterator[str]:
     yield from gaps.notes
     gaps_of_metrics = [gap_estimate for gap in gaps.metrics for gap_estimate in list_gaps(gap)]
     if n_left_out := max((gap_estimate.undefined for gap_estimate in gaps_of_metrics), default=0):
-        yield (
-            f"Up to {format_count(n_left_out, 'example')} left out: a score is undefined in one of the runs, as for a "
-            "refusal."
-        )
+        reason = "a score is undefined in one of the runs, as for a refusal."
+        yield f"Up to {format_count(n_left_out, 'example')} left out: {reason}"
     if n_left_out := max((gap_estimate.failed for gap_estimate in gaps_of_metrics), default=0):
         yield f"Up to {format_count(n_left_out, 'example')} left out: a score failed in one of the runs."
 
@@ -179,17 +174,42 @@ def _split_range(gap: MetricGaps) -> RangeSplit:
         return 1 - share if gap.direction == "lower" else share
 
     own_position = to_position(get_own_mean(gap))
-    alone = (
-        None
-        if gap.closed_book is None or gap.closed_book.alone.mean is None
-        else to_position(gap.closed_book.alone.mean)
-    )
+    alone_mean = None if gap.closed_book is None else gap.closed_book.alone.mean
+    alone = None if alone_mean is None else to_position(alone_mean)
     if gap.oracle is None:
         return RangeSplit(own_position, None, None, None, alone)
     oracle_position = to_position(gap.oracle.oracle)
-    retrieval_loss, worse = (
-        ((own_position, oracle_position), None)
-        if oracle_position >= own_position
-        else (None, (oracle_position, own_position))
+    low_end, high_end = sorted((own_position, oracle_position))
+    gained, lost = ((low_end, high_end), None) if oracle_position >= own_position else (None, (low_end, high_end))
+    return RangeSplit(own_position, gained, lost, (high_end, 1.0), alone)
+
+
+MAX_ROWS = 40  # of segments
+
+
+def build_sections(gaps: Gaps) -> Iterator[ReportSection]:
+    """A table overall and one by segment."""
+    overall = _build_gap_table([("", gap) for gap in order_metrics(gaps)], "metric")
+    yield ReportSection(
+        make_safe(gaps.run), f"compared with {describe_other_runs(gaps)}", (make_safe(describe_losses(gaps)),), overall
     )
-    return RangeSplit(own_position, retrieval_loss, worse, (max(own_position, oracle_position), 1.0), alone)
+    first = order_metrics(gaps)[0].metric
+    rows = [
+        (f"{to_line(column)} = {to_line(value)}", gap)
+        for column, values in gaps.segments.items()
+        for value, gaps_of in values.items()
+        for gap in gaps_of
+        if gap.metric == first
+    ]
+    if rows:
+        more = f"{len(rows) - MAX_ROWS:,} more segments and " if len(rows) > MAX_ROWS else ""
+        note = f"{more}the other metrics by segment are in --json."
+        yield ReportSection(f"By segment: {first}", table=_build_gap_table(rows[:MAX_ROWS], "segment"), notes=(note,))
+    yield ReportSection(after=tuple(f"! {make_safe(note)}" for note in list_caveats(gaps)), notes=(COLUMNS_NOTE,))
+
+
+def _build_gap_table(rows: Sequence[tuple[str, MetricGaps]], head: str) -> ReportTable:
+    table_rows = (
+        (label or format_metric(gap), *(" ".join(cell).strip() for cell in format_cells(gap))) for label, gap in rows
+    )
+    return ReportTable(build_columns(head, numbers=HEADERS), tuple(table_rows))

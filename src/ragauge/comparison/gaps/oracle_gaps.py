@@ -120,12 +120,9 @@ def _build_oracle(metric: Metric, pairs: Pairs, level: float) -> Oracle:
     own_mean, oracle_mean = pairs.means()
     best = find_best_value(metric)
     interval = _compute_interval(metric, pairs, level)
-    gap = MeanEstimate(
-        oracle_mean - own_mean, _reflect_interval(interval, 0.0), len(pairs)
-    )  # the interval is of own − oracle
-    generator_gap = MeanEstimate(
-        best - oracle_mean, _reflect_interval(_compute_base_interval(metric, pairs, level), best), len(pairs)
-    )
+    gap = MeanEstimate(oracle_mean - own_mean, _reflect_interval(interval, 0.0), len(pairs))  # it is of own − oracle
+    of_generator = _reflect_interval(_compute_base_interval(metric, pairs, level), best)
+    generator_gap = MeanEstimate(best - oracle_mean, of_generator, len(pairs))
     return Oracle(own_mean, oracle_mean, gap, generator_gap, *_count_left_out(pairs))
 
 
@@ -152,8 +149,6 @@ def _compute_base_interval(metric: Metric, pairs: Pairs, level: float) -> Interv
 
 def _reflect_interval(interval: Interval | None, best: float) -> Interval | None:
     """The interval of best − x from that of x."""
-    return (
-        None
-        if interval is None
-        else Interval(best - interval.high, best - interval.low, interval.method, interval.level)
-    )
+    if interval is None:
+        return None
+    return Interval(best - interval.high, best - interval.low, interval.method, interval.level)

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ragauge.comparison.tables import notes, words
-from ragauge.core.messages import format_command, format_count
+from ragauge.core.messages import format_command, format_count, format_metric_value
 from ragauge.rendering.sections import (
     LengthBars,
     Phrase,
@@ -22,7 +22,7 @@ from ragauge.rendering.sections import (
     Wording,
     build_columns,
 )
-from ragauge.rendering.words import ARROWS, UNNAMED, difference, opened, to_line
+from ragauge.rendering.words import ARROWS, UNNAMED, between, difference, opened, to_line
 from ragauge.scores.indicators import describe_reading as reading
 from ragauge.scores.results.comparison import (
     BaselineComparison,
@@ -46,66 +46,55 @@ def build_comparison_table(compared: BaselineComparison) -> pl.DataFrame:
     """
     import polars as pl
 
-    text, real, integer = pl.String, pl.Float64, pl.Int64
-    schema = {
-        "run": text,
-        "base": text,
-        "segment": text,
-        "value": text,
-        "metric": text,
-        "n": integer,
-        "before": real,
-        "after": real,
-        "difference": real,
-        "low": real,
-        "high": real,
-        "p": real,
-        "p_holm": real,
-        "p_bh": real,
-        "wins": integer,
-        "ties": integer,
-        "losses": integer,
-        "failed": integer,
-        "verdict": text,
-        "interval": text,
-        "test": text,
-        "low_with_judge": real,
-        "high_with_judge": real,
-    }
-    rows = [row for run in compared.runs for row in _build_comparison_rows(run, compared.base.name)]
+    types: dict[str, Any] = dict.fromkeys(("n", "wins", "ties", "losses", "failed"), pl.Int64)
+    types |= dict.fromkeys(("metric", "verdict", "interval", "test"), pl.String)
+    schema: dict[str, Any] = dict.fromkeys(("run", "base", "segment", "value"), pl.String)
+    schema |= {name: types.get(name, pl.Float64) for name in CHANGE_COLUMNS}
+    rows = [
+        (
+            comparison.run.name,
+            compared.base.name,
+            *place,
+            *(_read_path(change, path) for path in CHANGE_COLUMNS.values()),
+        )
+        for comparison in compared.runs
+        for place, change in (
+            *(((None, None), change) for change in comparison.metrics),
+            *(((segment.column, segment.value), segment.change) for segment in comparison.segments),
+        )
+    ]
     return pl.DataFrame(rows, schema=schema, orient="row")
 
 
-def _build_comparison_rows(comparison: RunComparison, base: str) -> Iterator[tuple[Any, ...]]:
-    for change in comparison.metrics:
-        yield (comparison.run.name, base, None, None, *_build_cells(change))
-    for segment in comparison.segments:
-        yield (comparison.run.name, base, segment.column, segment.value, *_build_cells(segment.change))
+CHANGE_COLUMNS: Mapping[str, str] = {  # column -> where a change has it
+    "metric": "metric",
+    "n": "difference.n",
+    "before": "base",
+    "after": "new",
+    "difference": "difference.mean",
+    "low": "difference.interval.low",
+    "high": "difference.interval.high",
+    "p": "p_value",
+    "p_holm": "holm",
+    "p_bh": "discovery",
+    "wins": "wins",
+    "ties": "ties",
+    "losses": "losses",
+    "failed": "failed",
+    "verdict": "verdict",
+    "interval": "difference.interval.method",
+    "test": "test",
+    "low_with_judge": "difference.judged.low",
+    "high_with_judge": "difference.judged.high",
+}
 
 
-def _build_cells(change: MetricChange) -> tuple[Any, ...]:
-    interval, with_judge_error = change.difference.interval, change.difference.judged
-    return (
-        change.metric,
-        change.difference.n,
-        change.base,
-        change.new,
-        change.difference.mean,
-        None if interval is None else interval.low,
-        None if interval is None else interval.high,
-        change.p_value,
-        change.holm,
-        change.discovery,
-        change.wins,
-        change.ties,
-        change.losses,
-        change.failed,
-        change.verdict,
-        None if interval is None else interval.method,
-        change.test or None,
-        None if with_judge_error is None else with_judge_error.low,
-        None if with_judge_error is None else with_judge_error.high,
-    )
+def _read_path(change: MetricChange, path: str) -> Any:
+    """An attribute of an attribute; None where one on the way is None, or the text is empty."""
+    value: Any = change
+    for name in path.split("."):
+        value = None if value is None else getattr(value, name)
+    return None if value == "" else value
 
 
 TONES: Mapping[str, Tone] = {"better": "good", "worse": "bad", "changed": "unsure", "no change seen": "faint"}
@@ -286,7 +275,7 @@ def build_amounts_table(comparison: RunComparison) -> ReportTable:
         cells = [
             cell
             for estimate in estimates
-            for cell in (words.format_quantile(estimate, amount.metric), words.format_quantile_interval(estimate))
+            for cell in (format_metric_value(estimate.mean, amount.metric), between(estimate.interval, "amount"))
         ]
         rows.append((amount.metric, *cells, f"{amount.n:,}"))
     return ReportTable((*headers, ReportColumn("n", "number", room=2)), tuple(rows), tight=True)

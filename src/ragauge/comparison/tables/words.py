@@ -7,9 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from ragauge.comparison.comparability import FAILED_CALLS_NAME
 from ragauge.comparison.regressions import MIN_LOSS_SHARE
 from ragauge.core.messages import format_count, format_metric_value, format_signed
-from ragauge.rendering.words import LAYERS, UNNAMED, between, format_relative_change, opened, to_line
+from ragauge.rendering.words import LAYERS, UNNAMED, format_relative_change, opened, to_line
 from ragauge.scores.results.comparison import BaselineComparison, Flip, MetricChange, RunComparison, SegmentChange
-from ragauge.scores.results.overview import MeanEstimate
 from ragauge.scores.results.scorecard import ScorecardData
 
 CORRECTION_WORDS = {  # correction -> what is said of p
@@ -85,11 +84,7 @@ def describe_comparison(comparison: RunComparison, max_worse: int = MAX_WORSE) -
         phrases[0] = phrases[0].removeprefix(f"{comparison.verdict} on ").removeprefix("worse mostly ")
     if phrases and comparison.verdict == "better" and phrases[0].startswith("better where "):  # nowhere else
         return f"{head} {'; '.join(phrases).removeprefix('better ')} ({describe_matched(comparison)})."
-    return (
-        f"{head}: {'; '.join(phrases)} ({describe_matched(comparison)})."
-        if phrases
-        else f"{head} ({describe_matched(comparison)})."
-    )
+    return f"{head}{': ' if phrases else ''}{'; '.join(phrases)} ({describe_matched(comparison)})."
 
 
 def describe_against_baseline(card: ScorecardData) -> str:
@@ -144,10 +139,8 @@ def _describe_worse_segments(comparison: RunComparison, *, deciding: bool) -> It
             yield f"worse where {_format_segments(segment_only)}"
     if hidden := [segment for segment in segments if segment.is_hidden]:
         first = hidden[0].change.metric
-        overall_change = next(
-            f"{first} {format_size(change)}" for change in comparison.metrics if change.metric == first
-        )
-        yield f"worse where {_format_segments(hidden)}, though overall {overall_change}"
+        overall = next(format_size(change) for change in comparison.metrics if change.metric == first)
+        yield f"worse where {_format_segments(hidden)}, though overall {first} {overall}"
 
 
 def _describe_better_segments(comparison: RunComparison) -> Iterator[str]:
@@ -232,11 +225,9 @@ def format_segment(change: SegmentChange) -> str:
 
 def format_size(change: MetricChange) -> str:
     """The difference in short: −0.10, or as a share of what an amount was: −55%."""
-    return (
-        format_relative_change(change)
-        if change.kind == "amount"
-        else format_signed(change.decisive_estimate.mean, change.kind)
-    )
+    if change.kind == "amount":
+        return format_relative_change(change)
+    return format_signed(change.decisive_estimate.mean, change.kind)
 
 
 def format_labeled_change(change: MetricChange) -> str:
@@ -273,16 +264,6 @@ def format_p_value(p: float | None) -> str:
 def format_tally(change: MetricChange) -> str:
     """Wins, ties and losses: 12 / 80 / 8."""
     return f"{change.wins:,} / {change.ties:,} / {change.losses:,}" if change.wins + change.ties + change.losses else ""
-
-
-def format_quantile_interval(estimate: MeanEstimate) -> str:
-    """A quantile's interval: [812, 871]."""
-    return between(estimate.interval, "amount")
-
-
-def format_quantile(estimate: MeanEstimate, metric: str) -> str:
-    """A quantile without its interval: 840 ms."""
-    return format_metric_value(estimate.mean, metric)
 
 
 def describe_flip(flip: Flip) -> str:

@@ -41,7 +41,7 @@ def show(command_options: ShowOptions, as_json: options.Json = False) -> None:
 
 def _build_view(stored_run: OpenRun, command_options: ShowOptions) -> tuple[Callable[[], Any], Callable[[], Any]]:
     """What makes the JSON of a view, and what makes its text."""
-    from ragauge.comparison.gaps import tables as lost
+    from ragauge.comparison.gaps import losses as lost
     from ragauge.diagnosis.examples import one_example
     from ragauge.evaluation.runs import run_cost
     from ragauge.evaluation.scorecard import alignment
