@@ -39,11 +39,6 @@ class MaxDrop(MeanRule):
         "checked on your own labels (ragauge judge check FILE), or a rule on labels."
     )
 
-    @property
-    def above(self) -> bool:
-        """Of a mean that is better when higher, it bounds the fall."""
-        return self.metric.direction == "higher"
-
     @classmethod
     def read_limit(cls, entry: RuleEntry, metric: Metric) -> tuple[float, bool, str]:
         drop, (low, high) = entry.section.max_drop, metric.range
@@ -169,6 +164,9 @@ class LevelRule(MeanRule):
         entry.check_level(cls.key, amount, point=entry.section.decide == "point")
         return amount, False, format_level(metric, amount)
 
+    def describe_limit(self) -> str:
+        return f"must be at {'least' if self.is_floor else 'most'} {self.text}"
+
     def make_sampler(self, source: ScoreSource) -> Sampler | None:
         columns = source.columns(self.metric)
         if columns is None:
@@ -190,13 +188,7 @@ class Min(LevelRule):
     """The least mean, for metrics where higher is better."""
 
     key: ClassVar[str] = "min"
-
-    @property
-    def above(self) -> bool:
-        return True
-
-    def describe_limit(self) -> str:
-        return f"must be at least {self.text}"
+    is_floor: ClassVar[bool] = True
 
 
 @rule_kind
@@ -205,13 +197,6 @@ class Max(LevelRule):
     """The greatest mean or quantile, for metrics where lower is better."""
 
     key: ClassVar[str] = "max"
-
-    @property
-    def above(self) -> bool:
-        return False
-
-    def describe_limit(self) -> str:
-        return f"must be at most {self.text}"
 
     def list_doubts(self, n: int) -> Iterator[str]:
         if self.statistic != "mean" and n < (needed := find_n_for_quantile(self.statistic)):

@@ -17,7 +17,7 @@ from ragauge.gating.compute.unpaired_samples import AnySample, UnpairedDifferenc
 from ragauge.gating.kinds.rule import Rule, RuleEntry
 from ragauge.gating.result import FAIL, UNKNOWN, Check, CheckExample, FailureCounts
 from ragauge.gating.tables import phrases
-from ragauge.gating.tables.phrases import format_example_count, format_interval, format_level, format_with_unit
+from ragauge.gating.tables.phrases import format_interval, format_level, format_with_unit
 from ragauge.metrics.base import Metric
 from ragauge.scores.estimation import MIN_LABELS
 
@@ -126,6 +126,7 @@ class MeanRule(Rule):
 
     in_segments: ClassVar[bool] = True
     is_difference: ClassVar[bool] = False  #: whether the estimate is this run's minus the baseline's.
+    is_floor: ClassVar[bool] = False  #: whether the limit is a least value, whichever direction is better.
     settled_by: ClassVar[str]  #: what settles a check that the judge's error leaves open: more examples do not.
 
     metric: Metric  #: whose mean.
@@ -142,7 +143,7 @@ class MeanRule(Rule):
     @property
     def above(self) -> bool:
         """Whether the estimate must not lie below the limit; otherwise it must not lie above."""
-        raise NotImplementedError
+        return self.is_floor or self.metric.direction == "higher"
 
     @classmethod
     def read_limit(cls, entry: RuleEntry, metric: Metric) -> tuple[float, bool, str]:
@@ -289,10 +290,6 @@ class MeanRule(Rule):
         if check.because == "unchanged":
             return f"{text}, no score changed"
         return f"{text} {format_interval(check.interval, check)}" if check.interval is not None else text
-
-    @classmethod
-    def format_n(cls, check: Check) -> str:
-        return format_example_count(check)
 
     @classmethod
     def list_steps(cls, check: Check) -> Iterator[tuple[str, str]]:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 from ragauge.core.errors import DataError, UsageError
 from ragauge.core.messages import UNITS
 from ragauge.gating.result import Because, Check, OnFail, Verdict
+from ragauge.gating.tables.phrases import format_example_count
 from ragauge.metrics.base import Metric
 
 if TYPE_CHECKING:
@@ -90,17 +91,12 @@ class Rule:
     @classmethod
     def format_n(cls, check: Check) -> str:
         """How many examples."""
-        return f"{check.n:,}"
+        return format_example_count(check) if cls.in_segments else f"{check.n:,}"
 
     @classmethod
     def name_subject(cls, check: Check) -> str:
         """What the check is about: a metric, a tag, failed calls."""
         return check.metric
-
-    @classmethod
-    def name_place(cls, check: Check, scope: str) -> str:
-        """Subject and scope, as the title of an annotation."""
-        return f"{cls.name_subject(check)}: {scope}"
 
     @classmethod
     def advise(cls, check: Check) -> str:
@@ -128,7 +124,8 @@ class RuleEntry:
     def read(self) -> list[Rule]:
         """What the entry asks for; nothing where it makes no sense."""
         metric, section = self.metric, self.section
-        kinds = [kind for kind in KINDS.values() if _is_set(getattr(section, kind.key, None))]
+        values = {key: getattr(section, key, None) for key in KINDS}
+        kinds = [KINDS[key] for key, value in values.items() if value is not None and value is not False]
         kinds = [kind for kind in kinds if kind.alone][:1] or kinds
         if not any(kind.alone for kind in kinds):
             self._check_limits(has_limit=bool(kinds))
@@ -189,10 +186,6 @@ class RuleEntry:
         else:
             return
         self.add_problem(key, text)
-
-
-def _is_set(value: object) -> bool:
-    return value is not None and value is not False
 
 
 def format_level(metric: Metric, amount: float) -> str:

@@ -99,10 +99,6 @@ class MustPass(ExampleRule):
         return check.metric or f"tag {check.tag}"
 
     @classmethod
-    def name_place(cls, check: Check, scope: str) -> str:
-        return f"tag {check.tag}"
-
-    @classmethod
     def advise(cls, check: Check) -> str:
         """What to do where an example is not known for another reason than failed calls."""
         lost = check.lost

@@ -103,7 +103,9 @@ def format_command(name: str, message: str, properties: dict[str, str]) -> str:
 
 def _build_location(outcome: Gated, check: Check) -> dict[str, str]:
     location = {"file": outcome.source, "line": str(check.line)} if check.line is not None else {}
-    return {**location, "title": KINDS[check.kind].name_place(check, words.format_scope(check))}
+    kind = KINDS[check.kind]
+    place = f"{kind.name_subject(check)}: {words.format_scope(check)}"
+    return {**location, "title": f"tag {check.tag}" if kind.names_examples else place}
 
 
 def _escape_message(text: str) -> str:
