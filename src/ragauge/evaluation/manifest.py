@@ -27,7 +27,7 @@ VERBS = (
         examples=("", "--json"),
         panel="Start",
         public=False,
-        run_as="ragauge.evaluation.demo.command:demo",
+        progress="evaluated",
     ),
     Verb(
         command="init",
@@ -143,7 +143,7 @@ VERBS = (
         examples=("", "--json"),
         public=False,
         reads_only=True,
-        run_as="ragauge.evaluation.cache.command:list_replies",
+        text="ragauge.evaluation.cache.verb:build_table",
     ),
     Verb(
         function="ragauge.evaluation.cache.verb:prune_replies",

@@ -16,16 +16,6 @@ from ragauge.verbs.command_output import show_json
 Name = Annotated[str, typer.Argument(help="A stored study.")]
 
 
-def list_studies(store: options.Store = "", as_json: options.Json = False) -> None:
-    """List the stored studies, newest first."""
-    from ragauge.rendering.writers.terminal import render_terminal
-    from ragauge.studies.tables import build_list_sections
-    from ragauge.studies.verb import list_stored_studies
-
-    rows = list_stored_studies(store=store or None)
-    show_json(rows) if as_json else shown(render_terminal(build_list_sections(rows)))
-
-
 def delete(name: Name, store: options.Store = "", yes: options.Yes = False) -> None:
     """Delete a study with the runs of its trials."""
     from ragauge.studies.verb import delete_study

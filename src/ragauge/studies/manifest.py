@@ -79,7 +79,7 @@ VERBS = (
         examples=("", "--json"),
         public=False,
         reads_only=True,
-        run_as="ragauge.studies.command:list_studies",
+        sections="ragauge.studies.tables:build_list_sections",
     ),
     Verb(
         function="ragauge.studies.verb:open_study",

@@ -13,7 +13,8 @@ from ragauge.studies.embeddings.compute import EMBEDDINGS
 from ragauge.studies.figures import StudyKind
 from ragauge.studies.options import OpenStudyOptions
 from ragauge.studies.sweep.compute import SWEEP
-from ragauge.verbs.option_specs import expand_options
+from ragauge.verbs.option_specs import Store as StoreOption
+from ragauge.verbs.option_specs import expand_options, with_options
 from ragauge.verbs.sources import resolve_store_url
 
 if TYPE_CHECKING:
@@ -44,6 +45,7 @@ def run_study(
         return run_study_trials(opened_store, name, maker, eval_set, grid, fresh=fresh, say=say)
 
 
+@with_options(store=StoreOption)
 def list_stored_studies(*, store: str | None = None) -> list[dict[str, Any]]:
     """The stored studies, newest first: name, kind, set, created_at, and how many trials are in which state."""
     from ragauge.store.store_access import open_store

@@ -23,7 +23,6 @@ from ragauge.verbs.command_output import (
     warn,
 )
 from ragauge.verbs.registry import Verb, load
-from ragauge.verbs.result_base import ShownResult
 
 LINES = {"warn": warn, "say": lambda line: typer.echo(line, err=True)}  # parameters that receive lines of text
 
@@ -96,11 +95,15 @@ def _show_preview(verb: Verb, options: Any, *, as_json: bool) -> None:
 
 def _show_result(verb: Verb, result: Any, given: Mapping[str, Any], output: Mapping[str, Any]) -> None:
     """Prints the result, writes it to files, and ends with its exit code."""
+    from ragauge.rendering.writers.terminal import render_terminal
+
     if output["as_json"]:
-        show_json(result.to_dict() if isinstance(result, ShownResult) else result)
+        show_json(result.to_dict() if hasattr(result, "to_dict") else result)
+    elif verb.sections:
+        show(render_terminal(load(verb.sections)(result)))
     else:
         show(load(verb.text)(result, given) if verb.text else result.to_terminal())
-    for path in getattr(result, "paths", ()):  # the verb wrote these itself
+    for path in getattr(result, "written_files", ()):  # the verb wrote these itself
         typer.echo(f"wrote {path}", err=True)
     for path in output.get("outputs") or ():
         typer.echo(f"wrote {result.save(path)}", err=True)

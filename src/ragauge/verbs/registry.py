@@ -49,6 +49,7 @@ class Verb:
     outputs: str = ""  #: help of -o; "" where the result is not written to files.
     result: str = ""  #: the type of the result, needed for the formats of -o.
     text: str = ""  #: what makes the printed text of the result and the options; "" for a result that shows itself.
+    sections: str = ""  #: what makes the sections that are printed, given the result; "" as for `text`.
     progress: str = ""  #: what the progress line says was done to an example, such as "judged"; "" for no line.
     kept: str = "Everything evaluated so far is saved."  #: what Ctrl-C says is kept.
     #: what gives the dry run as JSON types, given the options, and what makes its text; () for no --dry-run.

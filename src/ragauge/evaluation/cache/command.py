@@ -1,4 +1,4 @@
-"""`ragauge store cache`: what models said, kept once for all runs."""
+"""`ragauge store cache prune`, `export` and `import`."""
 
 from __future__ import annotations
 
@@ -9,25 +9,11 @@ import typer
 
 from ragauge.core.messages import format_count
 from ragauge.verbs import command_options as options
-from ragauge.verbs.command_output import show, show_json
+from ragauge.verbs.command_output import show_json
 
-app = typer.Typer(
-    help="List, remove, export and import stored model replies, which later runs reuse at no cost.",
-    no_args_is_help=True,
-)
 File = Annotated[Path, typer.Argument(help="File of replies: .jsonl or .jsonl.gz.")]
 
 
-@app.command("list")
-def list_replies(store: options.Store = "", as_json: options.Json = False) -> None:
-    """List the stored replies by model and question, with their size and age."""
-    from ragauge.evaluation.cache import verb as cache
-
-    rows = cache.list_replies(store or None)
-    show_json(rows) if as_json else show(cache.build_table(rows))
-
-
-@app.command()
 def prune(
     model: Annotated[str, typer.Option("--model", help="Only replies from this model, as listed.")] = "",
     question: Annotated[
@@ -43,7 +29,7 @@ def prune(
     yes: options.Yes = False,
     as_json: options.Json = False,
 ) -> None:
-    """Remove stored replies; asking the same again then costs again. Evidence and scores read from them stay."""
+    """Removes replies after asking."""
     from ragauge.evaluation.cache import verb as cache
 
     which = cache.ReplyFilter(model, question, before, failed)
@@ -56,9 +42,8 @@ def prune(
         show_json({"removed": removed})
 
 
-@app.command("export")
 def export_replies(output: File, store: options.Store = "", as_json: options.Json = False) -> None:
-    """Write every stored reply with what was asked, a JSON line each: the judged texts are in it, keys are not."""
+    """Writes the replies and counts them."""
     from ragauge.evaluation.cache import verb as cache
 
     count = cache.export_replies(output, store or None)
@@ -67,9 +52,8 @@ def export_replies(output: File, store: options.Store = "", as_json: options.Jso
         show_json({"path": str(output), "replies": count})
 
 
-@app.command("import")
 def import_replies(source: File, store: options.Store = "", as_json: options.Json = False) -> None:
-    """Take in replies that another store exported, all of the file or nothing; what is there already stays."""
+    """Takes in replies and counts them."""
     from ragauge.evaluation.cache import verb as cache
 
     added, n_existing = cache.import_replies(source, store or None)

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from ragauge.core.errors import DataError, UnknownName, UsageError
 from ragauge.verbs.files import make_folder
+from ragauge.verbs.option_specs import Store as StoreOption
+from ragauge.verbs.option_specs import with_options
 from ragauge.verbs.sources import resolve_store_url
 
 if TYPE_CHECKING:
@@ -32,6 +34,7 @@ class ReplyFilter:
     failed: bool = False  #: only those in which the model gave nothing to read: filtered, cut off.
 
 
+@with_options(store=StoreOption)
 def list_replies(store: str | None = None) -> list[dict[str, Any]]:
     """The stored replies by model and question, as JSON types."""
     from ragauge.store.store_access import open_store
@@ -171,7 +174,7 @@ def format_size(count: int) -> str:
     raise AssertionError
 
 
-def build_table(rows: Sequence[Mapping[str, Any]]) -> RenderableType:
+def build_table(rows: Sequence[Mapping[str, Any]], _: object = None) -> RenderableType:
     """The list for a terminal."""
     from ragauge.rendering.sections import ReportColumn, ReportSection, ReportTable
     from ragauge.rendering.words import make_safe

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from ragauge.core.messages import format_command
 from ragauge.evaluation.evaluate.verb import evaluate_source
 from ragauge.evaluation.scorecard.result import Scorecard
 from ragauge.verbs.coroutines import make_sync
 from ragauge.verbs.evaluate_options import EvaluateOptions
+from ragauge.verbs.option_specs import OptionSpec, with_options
+from ragauge.verbs.option_specs import Store as StoreOption
 from ragauge.verbs.sources import AnsweredExamples, InputSource, resolve_store_url
 
 if TYPE_CHECKING:
@@ -81,6 +83,7 @@ class Demo:
         return ReportTable((ReportColumn("metric", whole=True), *headers), tuple(rows), tight=True)
 
 
+@with_options(output=Annotated[Path, OptionSpec("Output file for the report.", "-o --output")], store=StoreOption)
 async def demo_async(
     output: Path = Path("demo-report.html"),
     store: str | None = None,

@@ -30,7 +30,7 @@ class CalibrationResult(ValueResult, PageResult):
     data: JudgeCalibration
 
     @property
-    def paths(self) -> tuple[str, ...]:
+    def written_files(self) -> tuple[str, ...]:
         """The file of the calibrated judge."""
         return (self.data.path,)
 

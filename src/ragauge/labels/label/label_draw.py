@@ -48,6 +48,11 @@ class DrawnLabels:
     before: int = 0
     again: bool = False  #: it is a draw that is stored already: labels of it count once.
 
+    @property
+    def written_files(self) -> tuple[str, ...]:
+        """The page, the tasks, or both."""
+        return self.paths
+
 
 @expand_options(LabelDrawOptions)
 def label_draw(options: LabelDrawOptions) -> DrawnLabels:
