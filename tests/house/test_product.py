@@ -13,7 +13,8 @@ SOURCE = ROOT / "src"
 BEGINNINGS = re.compile(
     r"ragauge|ragauge\.(__main__|aio|pytest_plugin|cli\.main)|ragauge\.store\.migrations\.(env|versions\.v\d+_\w+)"
 )
-NAMED = re.compile(r"ragauge(\.\w+)+")  # the lazy front and tables of plug-ins name modules in strings
+# the lazy front, manifests and tables of plug-ins name modules, and things in them, in strings
+NAMED = re.compile(r"(ragauge(?:\.\w+)+)(?::\w+)?")
 
 
 def modules() -> dict[str, Path]:
@@ -33,8 +34,8 @@ def imported(tree: ast.AST) -> Iterator[str]:
         elif isinstance(node, ast.ImportFrom) and node.module:
             yield node.module
             yield from (f"{node.module}.{alias.name}" for alias in node.names)
-        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and NAMED.fullmatch(node.value):
-            yield node.value
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and (named := NAMED.fullmatch(node.value)):
+            yield named[1]
 
 
 def unreached() -> dict[str, ast.Module]:
