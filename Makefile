@@ -25,7 +25,7 @@ check: $(VENV)/.check              ## what CI runs: lint beside smoke, then ever
 	$(PYTEST) $(BESIDE) -m "not prove"
 
 prove: $(VENV)/.test               ## more kills, draws, sizes, looks: before a release, or when what they prove changes
-	$(PYTEST) $(BESIDE) -m prove
+	$(PYTEST) $(BESIDE) --hypothesis-profile=long -m "prove or hypothesis and not browser"
 
 mutants: $(VENV)/.test             ## faults planted in the core, one at a time: the tests named for each must fail
 	$(PYTEST) -v -m prove tests/mutants

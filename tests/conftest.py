@@ -28,8 +28,11 @@ os.environ.pop("COLUMNS", None)
 # whoever starts the tests in the background has Ctrl-C ignored, and so would have every process that a test starts
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
-settings.register_profile("fixed", derandomize=True, deadline=None)  # the same draws on every machine
+# the same draws on every machine; `make prove` asks for the long profile
+settings.register_profile("fixed", derandomize=True, deadline=None, max_examples=25)
+settings.register_profile("long", derandomize=True, deadline=None, max_examples=300)
 settings.load_profile("fixed")
+gc.disable()  # while tests are collected, whose objects stay
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -39,20 +42,47 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def pytest_collection_finish() -> None:
-    """Collections of cycles leave out the million objects that the session's tests are: an eighth of its time."""
+    """Collections of cycles leave out the million objects that the session's tests are: an eighth of its time.
+
+    An evaluation asks whether any are left out; to count them would take a tenth of a second of each.
+    """
     gc.collect()
     gc.freeze()
+    gc.enable()
+    n = gc.get_freeze_count()
+    gc.get_freeze_count = lambda: n
+
+
+BEGAN = pytest.StashKey[float]()
+MOST = 1.0  # processor seconds of a test that is not marked slow
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_runtest_protocol() -> Iterator[None]:
+def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
     """The store that the commands of one test name is not named by those of later tests."""
+    item.stash[BEGAN] = _spent()
     with name_store(""):
         return (yield)
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_teardown(item: pytest.Item) -> Iterator[None]:
+    """Notes what a test took of the processor, its fixtures and processes included, where that is too much."""
+    result = yield
+    took = _spent() - item.stash[BEGAN]
+    if took > MOST and not any(map(item.get_closest_marker, ("slow", "browser", "prove"))):
+        item.user_properties.append(("over", took))
+    return result
+
+
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Prints the figures that tests measured: record_property("figure", "what, and how much")."""
+    """Prints the figures that tests measured, and the tests that belong to `make prove` or are to become cheaper.
+
+    A test measures with record_property("figure", "what, and how much").
+    """
+    over = {report.nodeid: dict(report.user_properties).get("over") for report in terminalreporter.getreports("")}
+    for took, name in sorted(((took, name) for name, took in over.items() if isinstance(took, float)), reverse=True):
+        terminalreporter.write_line(f"{took:.1f} s of the processor, at most {MOST:.0f} without a mark: {name}")
     for report in terminalreporter.getreports("passed") + terminalreporter.getreports("failed"):
         for name, value in getattr(report, "user_properties", ()):
             if name == "figure" and report.when == "call":

@@ -205,7 +205,7 @@ def random_answers(seed: int, count: int) -> list[Facts]:
     return every
 
 
-@settings(max_examples=40, deadline=None)
+@settings(deadline=None)
 @given(st.integers(0, 10_000))
 def test_counts_add_up(seed: int) -> None:
     """Answers = first passages = Σ best + unused; ignored = those whose best is not 1; used <= n; n never grows."""

@@ -1174,7 +1174,7 @@ def cases(draw: st.DrawFn) -> Case:
 
 
 @given(cases())
-@settings(max_examples=150, deadline=None)
+@settings(deadline=None)
 def test_attribution_is_total_and_sound(drawn: Case) -> None:
     """Any facts get a known cause or none; correct refusals never fail; a system error always does."""
     cause = drawn.cause()
@@ -1192,7 +1192,7 @@ def test_attribution_is_total_and_sound(drawn: Case) -> None:
 
 
 @given(cases())
-@settings(max_examples=100, deadline=None)
+@settings(deadline=None)
 def test_a_lost_verdict_never_makes_an_example_fail(drawn: Case) -> None:
     """Losing all of a question's verdicts never turns a good example into a failed one, correct refusals aside."""
     if drawn.cause() is not None or (drawn.answerable is False and drawn.refuse):
@@ -1202,7 +1202,7 @@ def test_a_lost_verdict_never_makes_an_example_fail(drawn: Case) -> None:
 
 
 @given(cases())
-@settings(max_examples=100, deadline=None)
+@settings(deadline=None)
 def test_a_wrong_answer_states_nothing_and_an_incomplete_one_something(drawn: Case) -> None:
     """Where an answer is wrong every reference claim is unstated; where it is incomplete not all are."""
     cause = drawn.cause()
@@ -1239,7 +1239,7 @@ def likely(drawn: Case, ratings: bool, claims: bool) -> Facts:
 
 
 @given(cases(), st.booleans(), st.booleans(), st.lists(st.sampled_from(sorted(WITHOUT)), min_size=1, unique=True))
-@settings(max_examples=300, deadline=None)
+@settings(deadline=None)
 def test_with_fewer_facts_a_cause_is_never_surer(drawn: Case, ratings: bool, claims: bool, gone: list[str]) -> None:
     """Taking away ratings, labels or the reference never raises the basis of a cause, nor its probability."""
     fewer = replace(drawn, **{name: value for one in gone for name, value in WITHOUT[one].items()})

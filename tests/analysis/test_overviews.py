@@ -209,7 +209,7 @@ def test_no_evidence_and_nothing_recorded(visits_of: VisitsOf) -> None:
     assert len(found.listed) == 9
 
 
-@pytest.mark.slow
+@pytest.mark.prove
 def test_memory_of_50_000_responses() -> None:
     """What is kept of 50,000 responses of ten passages each is below 6 MB."""
     asked = example("One.", relevant=["d1"], answerable=True)

@@ -73,7 +73,7 @@ def test_mean_has_an_interval() -> None:
     assert evaluated({"q": {"a": 1}}, {"q": ["a"]}, ["mrr"])["mrr"].interval is None
 
 
-@settings(max_examples=40, deadline=None)
+@settings(deadline=None)
 @given(st.permutations(["q1", "q2", "q3", "q4"]))
 def test_order_of_queries_does_not_matter(order: list[str]) -> None:
     """Labels in another order give the same means and the same values."""
@@ -144,7 +144,7 @@ def test_copies_are_seen_in_any_order_and_size() -> None:
 pairs = st.lists(st.tuples(st.sampled_from(["q1", "q2", "q3"]), st.sampled_from("abcdef")), max_size=30)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(deadline=None)
 @given(pairs, st.booleans())
 def test_copies_are_those_that_came_before(rows: list[tuple[str, str]], tidy: bool) -> None:
     """A row is a copy when a row of lower rank holds the same document of the same query, and only then."""

@@ -398,7 +398,7 @@ def big(n: int, names: list[str]) -> tuple[pl.DataFrame, pl.DataFrame]:
     return pl.concat(parts), pl.DataFrame({"query_id": ids, **values})
 
 
-@pytest.mark.slow
+@pytest.mark.prove
 def test_report_of_50_000_examples_is_quick(own_time: OwnTime) -> None:
     """25 metrics over 50,000 examples and 30 segment values take less than 3 s of the processor."""
     metrics = [metric for metric in list_samples() if metric.scale != "amount"][:25]

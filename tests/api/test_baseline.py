@@ -94,6 +94,7 @@ def test_diagnosis_reads_the_change(store: str) -> None:
     assert {one.against for one in alone.findings} <= {"", "starting points"}
 
 
+@pytest.mark.prove
 def test_baseline_in_every_form(store: str) -> None:
     """A baseline is an id, a name, "latest" as it was before, an opened run or a scorecard; on a stored run too."""
     main = evaluated(store, "main")
@@ -140,6 +141,7 @@ def test_runs_without_a_common_example_are_refused(store: str) -> None:
     assert [run.name for run in rg.runs(store=store)] == ["main"]
 
 
+@pytest.mark.prove
 def test_other_judges_are_refused_before_anything_is_asked(store: str) -> None:
     """A baseline by another judge is refused with the command that helps; metrics from labels are compared."""
     evaluated(store, "main", n=5)
@@ -158,6 +160,7 @@ def test_other_judges_are_refused_before_anything_is_asked(store: str) -> None:
     assert len(both.metrics) == 5
 
 
+@pytest.mark.prove
 def test_oracle_run_is_found(store: str) -> None:
     """A run on the labeled passages of the same set tells retrieval from generation, without being asked for."""
     card = evaluated(store, "own", missed=30)
@@ -177,6 +180,7 @@ def test_oracle_run_is_found(store: str) -> None:
         evaluated(store, "typo", n=3, variant="orakle")
 
 
+@pytest.mark.prove
 def test_poor_on_oracle_passages(store: str) -> None:
     """Where the answers invent even on labelled passages, the prompt or the model is the problem."""
     evaluated(store, "perfect", invented=40, variant="oracle")
@@ -218,6 +222,7 @@ def ranked(k: int, *, first: int = 10) -> list[dict[str, Any]]:
     return found
 
 
+@pytest.mark.prove
 def test_evidence_lost_with_fewer_passages_leads(store: str) -> None:
     """Where k fell from 5 to 1 and recall with it: that is the first advice, not the prompt or the model."""
     held: dict[str, Any] = {"metrics": METRICS, "judge": SPEC, "store": store, "workers": 1}

@@ -104,6 +104,7 @@ def test_a_run_against_itself(store: str) -> None:
         assert any("this run itself" in warning for warning in found.runs[0].warnings)
 
 
+@pytest.mark.prove
 def test_what_few_examples_or_failures_hide_is_not_called_well(store: str) -> None:
     """A fall by half of two examples is not enough data; five answers that the system failed to give are a change.
 
@@ -133,8 +134,8 @@ def test_what_few_examples_or_failures_hide_is_not_called_well(store: str) -> No
     ("clusters", "verdict", "words"),
     [
         (4, "not enough data", "The 40 examples form 4 clusters, which count as 4 observations: with fewer than 6"),
-        (8, "worse", "Only 8 clusters of examples in both"),
-        (40, "worse", None),
+        pytest.param(8, "worse", "Only 8 clusters of examples in both", marks=pytest.mark.prove),
+        pytest.param(40, "worse", None, marks=pytest.mark.prove),
     ],
 )
 def test_few_clusters_are_said(store: str, clusters: int, verdict: str, words: str | None) -> None:
@@ -149,6 +150,7 @@ def test_few_clusters_are_said(store: str, clusters: int, verdict: str, words: s
     assert [words is not None and words in warning for warning in said] == [True] * (words is not None)
 
 
+@pytest.mark.prove
 def test_examples_are_matched_by_id(store: str) -> None:
     """Case 74: of 100 and 100 examples the 90 in both are paired, ten of each listed; one question twice stays two."""
     evaluated(store, "main", rows(range(100), query="the same question"))
@@ -179,6 +181,7 @@ def test_a_segment_that_got_worse_under_a_better_mean(store: str) -> None:
     assert "worse where type=rare (recall@5 −0.50), though overall recall@5 +0.10" in repr(found).replace("\n", " ")
 
 
+@pytest.mark.prove
 def test_runs_judged_otherwise_are_refused(store: str) -> None:
     """Case 98: another judge is refused without numbers, with the command that judges alike; labels are compared."""
     evaluated(store, "main", rows(range(20)))
@@ -211,6 +214,7 @@ def test_what_only_the_baseline_was_measured_on_is_said(store: str) -> None:
         rg.compare("by nobody", "main", store=store)
 
 
+@pytest.mark.prove
 def test_the_judge_that_all_runs_share_is_taken(store: str) -> None:
     """Where the last judge of the new run never saw the baseline, the last one that saw both is compared."""
     evaluated(store, "main", rows(range(20)))
@@ -219,6 +223,7 @@ def test_the_judge_that_all_runs_share_is_taken(store: str) -> None:
     assert rg.compare("main", "changed", store=store).compared.judge_id == "tiny@1"
 
 
+@pytest.mark.prove
 def test_several_runs_are_one_family(store: str) -> None:
     """Two runs against one baseline: a comparison each, and p-values corrected over both together."""
     every = range(60)
@@ -237,6 +242,7 @@ def test_several_runs_are_one_family(store: str) -> None:
     assert {change.metric for change in found.runs[1].metrics if change.verdict == "worse"} >= {"faithfulness"}
 
 
+@pytest.mark.prove
 def test_filter_level_and_metrics(store: str) -> None:
     """A filter keeps its examples, a higher level widens intervals, an unshared metric is named, errors say why."""
     evaluated(store, "main", rows(range(50)), metrics="recall@5")
@@ -291,6 +297,7 @@ def test_clusters_are_those_of_the_examples_in_both(store: str) -> None:
     assert rg.compare("main", "changed", store=store).runs[0].matched.clusters == 8
 
 
+@pytest.mark.prove
 def test_other_passages_under_a_generation_difference_are_told(store: str) -> None:
     """Where generation changed and passages did too, it is said with the way to hold them fixed; else nothing is."""
     evaluated(store, "main", rows(range(40)))
@@ -306,6 +313,7 @@ def test_other_passages_under_a_generation_difference_are_told(store: str) -> No
     assert "--context-from main" in both[0]
 
 
+@pytest.mark.prove
 def test_replayed_passages_that_differ_are_told(store: str) -> None:
     """A run meant to replay the baseline's passages is warned about where they are others, and its variant named."""
     evaluated(store, "main", rows(range(40)))
@@ -317,6 +325,7 @@ def test_replayed_passages_that_differ_are_told(store: str) -> None:
     assert any("uses replayed passages" in warning for warning in same)
 
 
+@pytest.mark.prove
 def test_a_replay_of_the_baseline_is_expected_to_be_one(store: str) -> None:
     """A replay of the other run, or of one that both replay, warns of nothing; a replay of another run does."""
     main = evaluated(store, "main", rows(range(40)))
@@ -337,6 +346,7 @@ def test_a_replay_of_the_baseline_is_expected_to_be_one(store: str) -> None:
     assert "replayed with the passages of main, so its latency excludes retrieval" in said
 
 
+@pytest.mark.prove
 def test_every_form(store: str, tmp_path: Path) -> None:
     """The comparison shows itself, is a table, and is saved as what its file's ending says."""
     evaluated(store, "main", rows(range(30)))

@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 import ragauge as rg
 
 FIRST, LATER = {"version": "1.4.0", "model": "m-1", "k": "5"}, {"version": "1.5.0", "model": "m-1", "k": "8"}
@@ -19,6 +21,7 @@ def evaluated(store: str, name: str, origins: list[dict[str, str]]) -> None:
     rg.evaluate(rows, name=name, store=store, metrics=["faithfulness"])
 
 
+@pytest.mark.prove
 def test_what_the_system_said_differs(tmp_path: Path) -> None:
     """A new version and k stand in comparison, log and scorecard; the same model does not, nor does a rare value."""
     store, rare = f"sqlite:///{tmp_path}/s.db", {**FIRST, "model": "m-0"}

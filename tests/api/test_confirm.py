@@ -109,6 +109,7 @@ def test_each_known_truth_is_found(url: str) -> None:
     assert [told[name].share for name in ("retrieval_miss", "hallucinated", "noise")] == [0.25, 0.5, 0.5]
 
 
+@pytest.mark.prove
 def test_nothing_is_paid_twice(url: str) -> None:
     """The same call asks nothing again, and a higher limit asks only what is added; both keep one run."""
     system = Scripted()
@@ -129,6 +130,7 @@ def test_nothing_is_paid_twice(url: str) -> None:
     assert again.answers.config["confirms"] == run.run.run_id
 
 
+@pytest.mark.prove
 def test_other_passages_are_another_run(url: str) -> None:
     """Answers from another corpus are not taken for those from this one."""
     system = Scripted()
@@ -141,6 +143,7 @@ def test_other_passages_are_another_run(url: str) -> None:
     assert first.answers.run_id != second.answers.run_id
 
 
+@pytest.mark.prove
 def test_the_scorecard_has_what_was_confirmed(url: str) -> None:
     """The run's card reads the experiments back as `confirm` told them; before them, and with other causes, none."""
     system = Scripted()
@@ -185,6 +188,7 @@ def test_stopped_experiments_go_on(url: str) -> None:
     assert verdicts(found) == TRUTH
 
 
+@pytest.mark.prove
 def test_control_tells_chance_from_passages(url: str) -> None:
     """With a control, a failure that goes away by itself confirms nothing; the answers of before are kept."""
     system = Moody()

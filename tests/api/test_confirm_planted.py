@@ -24,7 +24,7 @@ from ragauge.systems.reference.pipeline import ReferenceConfig, ReferenceRag
 
 GOLDEN = read_eval_set()
 CORPUS = {document.doc_id: document.text for document in read_documents()}
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.prove
 
 
 class Broken(System):

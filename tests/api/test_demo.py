@@ -10,7 +10,7 @@ import ragauge as rg
 from ragauge.evaluation.demo.demo_systems import DemoSystem, build_systems, read_eval_set
 
 (SHOWN,) = taken("README.md", "text")
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.prove
 
 
 @pytest.fixture(scope="module")

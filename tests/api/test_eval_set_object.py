@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
+import pytest
 
 import ragauge as rg
 
@@ -38,6 +39,7 @@ def test_the_repr_of_a_set_is_short() -> None:
     assert repr(rg.read_set([{"query": "Why?"}], name="new")) == "EvalSet('new', 1 example: no labels)"
 
 
+@pytest.mark.prove
 def test_scores_without_pyarrow(tmp_path: Path) -> None:
     """A pandas frame needs no pyarrow, and is the one that polars makes with it."""
     rows = [{**row, "answer": "It is 2 metres.", "passages": ["Basin 2 is 2 metres deep."]} for row in ROWS]

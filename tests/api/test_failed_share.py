@@ -46,6 +46,7 @@ def test_failed_share_is_corrected(store: str, tmp_path: Path) -> None:
     assert json.loads((tmp_path / "card.json").read_text())["failed_share"]["labels"] == DRAWN
 
 
+@pytest.mark.prove
 def test_few_labels_correct_no_share(store: str, tmp_path: Path) -> None:
     """With 49 labels, or by people themselves, there is no corrected share."""
     label("new", store, tmp_path, 49, WRONG)

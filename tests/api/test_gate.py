@@ -69,6 +69,7 @@ def rules(*given: dict[str, Any], **more: Any) -> dict[str, Any]:
 RECALL = {"metric": "recall@5", "max_drop": "3%"}
 
 
+@pytest.mark.prove
 def test_twenty_questions_tell_an_improvement_and_a_loss(tmp_path: Path) -> None:
     """By the drop that init writes for twenty questions, finding what five missed passes; missing ten more fails."""
     url = f"sqlite:///{tmp_path}/gate.db"

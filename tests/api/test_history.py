@@ -50,6 +50,7 @@ def numbers(text: str) -> float | None:
     return float(text) if text else None
 
 
+@pytest.mark.prove
 def test_ten_runs_as_csv_read_back_equal(store: str, tmp_path: Path) -> None:
     """A log of ten runs written as CSV holds every number, note and setting that the log holds."""
     for k in range(10):
@@ -131,6 +132,7 @@ def files(store: str, *runs: tuple[str, int, int, int]) -> list[HistoryRow]:
     return list(rg.log(store=store).history.rows)
 
 
+@pytest.mark.prove
 def test_files_with_the_same_questions_are_one_log(store: str, tmp_path: Path) -> None:
     """Runs of files that hold questions and answers stand in one table, named by the first, and say what changed."""
     rows = files(store, ("base", 0, 6, 1), ("k8", 0, 6, 1), ("other", 0, 6, 2), ("k9", 0, 6, 1))
@@ -152,6 +154,7 @@ def test_files_with_the_same_questions_are_one_log(store: str, tmp_path: Path) -
     assert [row.run.name for row in history.rows] == ["k9", "k8", "base"]
 
 
+@pytest.mark.prove
 def test_a_set_that_grew_under_another_name_is_the_same_set(store: str) -> None:
     """A set is known by half of its examples, in whatever file; ids alone, or a few questions, make no set."""
     growing = [("v1", 0, 10, 1), ("v2", 0, 18, 1), ("smoke", 0, 4, 1), ("numbered", 0, 18, 2), ("v3", 4, 24, 1)]
@@ -169,6 +172,7 @@ def test_a_set_that_grew_under_another_name_is_the_same_set(store: str) -> None:
     assert grown.apart[0].startswith("different version of the set (")
 
 
+@pytest.mark.prove
 def test_rows_measured_otherwise_are_a_series_of_their_own(store: str) -> None:
     """Another judge, or another version of the set, opens a series and says so; going back goes back to the first."""
     evaluated(store, "a", {"is": "a"})
@@ -198,6 +202,7 @@ def test_whose_verdicts(store: str) -> None:
         rg.log(judge="nobody", store=store)
 
 
+@pytest.mark.prove
 def test_limit_keeps_the_newest_and_what_changed(store: str) -> None:
     """With a limit the last row shown still says what changed since the run before it, and older rows are mentioned."""
     for k in range(4):
@@ -245,6 +250,7 @@ def test_notes(store: str) -> None:
         assert opened.run_log.notes() == {}
 
 
+@pytest.mark.prove
 def test_a_runs_report_shows_those_before_it(store: str) -> None:
     """A report shows the last ten runs of its set up to its own, the newest first; the first run's has no history."""
     cards = [evaluated(store, f"k={k}", {"k": k}) for k in range(12)]

@@ -51,6 +51,7 @@ def as_counted(server: FaultyServer) -> tuple[int, int]:
     return tokens_in, tokens_out
 
 
+@pytest.mark.prove
 @pytest.mark.usefixtures("priced")
 def test_a_stored_run_keeps_its_cost(store: str) -> None:
     """The report of a stored run has the calls, tokens and cost of all its evaluations; took has those of now."""
@@ -96,6 +97,7 @@ def test_nobody_asked_costs_nothing(store: str) -> None:
     assert (nobody["calls"], nobody["cost"], nobody["judging"]) == (0, 0.0, None)
 
 
+@pytest.mark.prove
 def test_each_judge_has_its_own_cost(store: str) -> None:
     """A run judged twice tells what each judge took; its cost is that of both."""
     with FaultyServer() as server:
@@ -109,6 +111,7 @@ def test_each_judge_has_its_own_cost(store: str) -> None:
     assert sorted(judge.paid.calls for judge in cost.judges) == sorted([18, asked - 18])
 
 
+@pytest.mark.prove
 def test_replies_of_another_run_are_reused(store: str) -> None:
     """A run of the same texts pays nothing: its replies are said to be reused."""
     changed = [row | {"segments": {"a": "b"}} for row in rows(6)]
@@ -172,6 +175,7 @@ def flipping() -> Any:
     return reply
 
 
+@pytest.mark.prove
 def test_cases_48_and_49_repeats_of_a_judge(store: str) -> None:
     """Three repeats are three calls and three kept replies; the first is scored, and the spread is told."""
     with FaultyServer(reply=flipping()) as server:
@@ -226,6 +230,7 @@ def used(server: FaultyServer, store: str) -> int:
     return int(evaluated(server, store).to_dict()["took"]["output_tokens"])
 
 
+@pytest.mark.prove
 def test_dry_run_expects_what_replies_need(store: str) -> None:
     """A dry run's output tokens are within a factor of two of those used; with replies of the judge, within a tenth."""
 

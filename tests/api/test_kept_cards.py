@@ -93,7 +93,14 @@ def forms(card: rg.Scorecard) -> tuple[str, ...]:
 
 @pytest.mark.parametrize(
     ("name", "baseline"),
-    [("main", None), ("changed", None), ("given", None), ("changed", "main"), ("main", "changed"), ("main", "main")],
+    [
+        pytest.param("main", None, marks=pytest.mark.prove),
+        pytest.param("changed", None, marks=pytest.mark.prove),
+        ("given", None),
+        ("changed", "main"),
+        pytest.param("main", "changed", marks=pytest.mark.prove),
+        pytest.param("main", "main", marks=pytest.mark.prove),
+    ],
 )
 def test_a_kept_scorecard_is_the_computed_one(
     store: str, name: str, baseline: str | None, monkeypatch: pytest.MonkeyPatch
@@ -202,7 +209,12 @@ WRITES: dict[str, Callable[[Store], object]] = {
 }
 
 
-@pytest.mark.parametrize("what", WRITES)
+CHECKED = ("a score", "a baseline", "a listing", "a label of a draw", "an earlier run that is gone")
+
+
+@pytest.mark.parametrize(
+    "what", [what if what in CHECKED else pytest.param(what, marks=pytest.mark.prove) for what in WRITES]
+)
 def test_nothing_stale_is_given_out(store: str, what: str) -> None:
     """After each kind of write, a scorecard is no longer given out as it was kept."""
     gone = what.endswith("is gone")
@@ -216,6 +228,7 @@ def test_nothing_stale_is_given_out(store: str, what: str) -> None:
         assert opened.cards.read(key) is None
 
 
+@pytest.mark.prove
 def test_no_stale_comparison_is_given_out(store: str) -> None:
     """After each kind of write, what says that a comparison is the same is another, and then stays."""
     with open_store(store) as opened:
@@ -228,7 +241,16 @@ def test_no_stale_comparison_is_given_out(store: str) -> None:
             assert build_comparison_state(base, [run], store=store) == build_comparison_state(base, [run], store=store)
 
 
-@pytest.mark.parametrize("what", ["a score", "a score of the baseline", "a note", "a state", "a cause"])
+@pytest.mark.parametrize(
+    "what",
+    [
+        pytest.param("a score", marks=pytest.mark.prove),
+        "a score of the baseline",
+        pytest.param("a note", marks=pytest.mark.prove),
+        pytest.param("a state", marks=pytest.mark.prove),
+        pytest.param("a cause", marks=pytest.mark.prove),
+    ],
+)
 def test_after_a_write_the_scorecard_is_that_of_a_store_without_any(store: str, what: str) -> None:
     """What is shown after a write equals what is computed where no scorecard was ever kept."""
     run = rg.open_run("changed", store=store)
@@ -243,6 +265,7 @@ def test_after_a_write_the_scorecard_is_that_of_a_store_without_any(store: str, 
     assert again == run.scorecard(baseline="main").to_json()
 
 
+@pytest.mark.prove
 def test_other_runs_leave_a_scorecard_fresh(store: str) -> None:
     """A newer run, of this set or another, changes no scorecard: pages stay quick while something is evaluated."""
     with open_store(store) as opened:

@@ -33,7 +33,15 @@ def _run(name: str, n_drawn: int, store: str, *, wrong: int = 0) -> None:
     rg.run(system, rg.EvalSet(f"set-{n_drawn}", examples), name=name, store=store)
 
 
-@pytest.mark.parametrize(("n_drawn", "cautioned"), [(8, True), (5, True), (4, False), (0, False)])
+@pytest.mark.parametrize(
+    ("n_drawn", "cautioned"),
+    [
+        pytest.param(8, True, marks=pytest.mark.prove),
+        (5, True),
+        (4, False),
+        pytest.param(0, False, marks=pytest.mark.prove),
+    ],
+)
 def test_report_comparison_json_and_page_say_what_known_items_do_not_settle(
     n_drawn: int, cautioned: bool, tmp_path: Path
 ) -> None:

@@ -126,6 +126,7 @@ def test_label_on_the_page_decides(store: str, tmp_path: Path) -> None:
         assert sum(verdict.verdict == "failed" for verdict in verdicts(store).values()) == failed
 
 
+@pytest.mark.prove
 def test_order_of_labels_and_evaluation(store: str, tmp_path: Path) -> None:
     """Labels that were there before an evaluation decide as those that come after, in any run of the same texts."""
     label(tasks_of(store, tmp_path), "not_in_context", store)

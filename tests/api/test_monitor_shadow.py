@@ -154,6 +154,7 @@ def test_a_candidate_is_held_against_production(shop: str) -> None:
         monitor_shadow("same_app:answer", like=same.comparison.runs[0].run.run_id, store=shop)
 
 
+@pytest.mark.prove
 def test_other_documents_and_golden_questions(shop: str) -> None:
     """Documents under other ids allow half of the requests; where golden questions miss theirs, none."""
     moved = shadow(shop, "moved", 1, margin=WIDE)

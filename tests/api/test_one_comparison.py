@@ -99,7 +99,12 @@ def evaluated(store: str, made: list[Row], name: str, more: dict[str, Any], **re
     return rg.evaluate(made, name=name, **{**asked, **more, **rest})
 
 
-@pytest.mark.parametrize("kind", PAIRS)
+SHORT = ("plain", "tiny", "two samples")
+
+
+@pytest.mark.parametrize(
+    "kind", [kind if kind in SHORT else pytest.param(kind, marks=pytest.mark.prove) for kind in PAIRS]
+)
 def test_a_pair_of_runs_is_one_comparison(kind: str, tmp_path: Path) -> None:
     """evaluate, a report and compare say the same of every metric to the last digit, and the gate holds to it.
 
@@ -149,6 +154,7 @@ def test_a_pair_of_runs_is_one_comparison(kind: str, tmp_path: Path) -> None:
             assert check.interval.low > -LIMIT * one.base
 
 
+@pytest.mark.prove
 def test_a_filter_means_the_same_to_a_report_and_to_compare(tmp_path: Path) -> None:
     """Of one segment both say the same, also against a baseline that does not know the segment."""
     store = f"sqlite:///{tmp_path}/kept.db"

@@ -85,6 +85,7 @@ def in_order(found: Overview) -> Overview:
     return replace(found, distributions=tuple(sorted(found.distributions, key=lambda shown: shown.metric)))
 
 
+@pytest.mark.prove
 def test_only_the_examples_that_match(tmp_path: Path) -> None:
     """With a filter, the overview is over the examples that match, and nothing else."""
     made = rows(2, 40)

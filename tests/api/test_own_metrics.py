@@ -113,7 +113,7 @@ def printed(*command: str) -> str:
     return found.output
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", [NAMES[0], *(pytest.param(name, marks=pytest.mark.prove) for name in NAMES[1:])])
 def test_own_metrics_have_what_built_in_ones_have(name: str) -> None:
     """Interval, segments, comparison, gate, pages, exports and history, where the code is not loaded any more."""
     evaluated("base")
@@ -149,6 +149,7 @@ def test_reason_of_a_score_is_shown() -> None:
     assert "polite: says 1 of 2" in printed("show", "latest", "q0")
 
 
+@pytest.mark.prove
 def test_changed_function_is_scored_again_and_never_mixed(manners: Path) -> None:
     """Scores of a changed function are not read, compared or counted as done; the old code finds its own again."""
     evaluated("before", metrics="manners:polite")
@@ -175,6 +176,7 @@ def test_changed_function_is_scored_again_and_never_mixed(manners: Path) -> None
     assert evaluated("before", metrics="manners:polite")["polite"].mean == first
 
 
+@pytest.mark.prove
 def test_every_changed_metric_is_named(manners: Path) -> None:
     """A comparison, a gate and a report beside a baseline name all metrics of one's own that changed since."""
     names = ["manners:polite", "manners:shouting"]
@@ -193,6 +195,7 @@ def test_every_changed_metric_is_named(manners: Path) -> None:
     assert re.search(both, str(report.exception))
 
 
+@pytest.mark.prove
 def test_where_the_old_version_alone_is_stored() -> None:
     """A run that was scored by the old code only keeps its scores; with the new code it is scored anew."""
 
@@ -282,6 +285,7 @@ def test_configuration_names_them(tmp_path: Path) -> None:
     assert "Share of capital letters." in CliRunner().invoke(app, ["metrics", "manners:shouting"]).output
 
 
+@pytest.mark.prove
 def test_drop_without_a_range_is_in_own_units() -> None:
     """A gate's drop in points is one in the metric's own units where it has no range, of a column as of a function."""
 
@@ -332,6 +336,7 @@ def test_what_a_metric_prints_goes_to_stderr(tmp_path: Path) -> None:
     assert {"imported", "called"} <= set(found.stderr.split())
 
 
+@pytest.mark.prove
 def test_advice_names_the_run_and_the_code_so_that_the_command_does_it() -> None:
     """Of two runs with one name the older one is called by its id, and an own metric by module:name."""
     older = evaluated("wild", metrics=["manners:shouting"]).run.run_id
@@ -349,6 +354,7 @@ def same(answer: str) -> float:
 """
 
 
+@pytest.mark.prove
 def test_two_metrics_of_one_name_are_refused_together_and_told_apart_later(tmp_path: Path) -> None:
     """Functions, criteria and columns of one name are never mixed; in a later evaluation the one asked for counts."""
     (tmp_path / "mod1.py").write_text(SAME.format("1.0"))

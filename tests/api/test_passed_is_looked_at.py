@@ -68,6 +68,7 @@ def test_a_checked_answer_passes(tmp_path: Path) -> None:
     assert verdict(tmp_path) == "pass"
 
 
+@pytest.mark.prove
 def test_a_partly_judged_baseline_passes_no_drop(tmp_path: Path) -> None:
     """A drop among examples that the baseline's judge never saw is not enough data, not a pass over the others."""
     store = f"sqlite:///{tmp_path}/s.db"

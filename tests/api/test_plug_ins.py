@@ -82,6 +82,7 @@ def test_judge_is_found_by_name(install: Install) -> None:
 ROWS = [{"query_id": "q1", "query": "How long?", "answer": "30 days.", "passages": ["It lasts 30 days."]}]
 
 
+@pytest.mark.prove
 @pytest.mark.server
 def test_judge_of_a_package_judges_and_is_reported(install: Install) -> None:
     """A spec, a function and an object of a package judge a run, again without a call, and its report names them."""
@@ -177,7 +178,7 @@ def test_reader_that_fails_is_named(install: Install, tmp_path: Path) -> None:
         list(read_source("rows.unknown"))
 
 
-@pytest.mark.slow
+@pytest.mark.prove
 def test_example_package(tmp_path: Path) -> None:
     """The example, installed by pip, brings a metric, a judge and a reader to the command line, as its page shows."""
     install, evaluate = map(shlex.split, COMMANDS)

@@ -18,7 +18,7 @@ from ragauge.verbs.sources import AnsweredExamples, InputSource
 
 DATA = Path(__file__).resolve().parents[3] / "shared/data"
 absent = pytest.mark.skipif(not DATA.exists(), reason="the data sets are not beside the repository")
-pytestmark = [pytest.mark.realdata, pytest.mark.slow, absent]
+pytestmark = [pytest.mark.realdata, pytest.mark.prove, absent]
 
 
 def evaluated(name: str, documents: Sequence[Document], examples: Sequence[Example], store: str) -> rg.Scorecard:

@@ -109,6 +109,7 @@ def test_mean_is_rectified_everywhere(store: str, tmp_path: Path) -> None:
     assert kept.rectified == found.rectified
 
 
+@pytest.mark.prove
 def test_difference_is_rectified(store: str, tmp_path: Path) -> None:
     """Two runs whose same examples are labelled have a rectified difference, which holds the true one."""
     for name, wrong in (("base", 90), ("new", 45)):
@@ -132,6 +133,7 @@ def test_difference_is_rectified(store: str, tmp_path: Path) -> None:
     assert [change.base, change.new] == pytest.approx([report.mean for report in reports])  # as each report has them
 
 
+@pytest.mark.prove
 def test_rectified_difference_decides(store: str, tmp_path: Path) -> None:
     """Where the judge sees a gain and people a loss, the verdict is worse, in headline, notes and the change."""
     other_words = [row | {"answer": row["answer"].replace("tall", "tall now")} for row in towers(300, 90)]
@@ -152,6 +154,7 @@ def test_rectified_difference_decides(store: str, tmp_path: Path) -> None:
     assert "The verdict is based on the label-corrected difference." in said
 
 
+@pytest.mark.prove
 def test_unclear_label_costs_its_answer(store: str, tmp_path: Path) -> None:
     """One label not_supported takes its answer from what needs the kind, and is named; mended, all count again."""
     names = ("faithfulness", "contradicted", "not_in_context")
@@ -184,6 +187,7 @@ def test_reason_of_what_labels_do_not_tell(store: str, tmp_path: Path) -> None:
         rg.evaluate("new", metrics="not_in_context", judge="people", store=store)
 
 
+@pytest.mark.prove
 def test_unequal_chances_are_counted(store: str, tmp_path: Path) -> None:
     """A draw that prefers what the judge calls wrong gives the same mean; unweighted labels would be far off."""
     rg.evaluate(towers(300, 60), metrics="faithfulness", name="new", store=store)
@@ -194,6 +198,7 @@ def test_unequal_chances_are_counted(store: str, tmp_path: Path) -> None:
     assert np.mean([right(i, 60) for i in drawn]) < rate(300, 60) - 0.1
 
 
+@pytest.mark.prove
 def test_below_fifty_nothing_is_rectified(store: str, tmp_path: Path) -> None:
     """With 49 labels nothing is rectified, and the card says how many there are and how many it takes."""
     rg.evaluate(towers(100, 30), metrics="faithfulness", name="new", store=store)
@@ -275,6 +280,7 @@ def test_gate_decides_by_people(store: str, tmp_path: Path) -> None:
     assert (judge.rectified, judge.n) == (False, 300)
 
 
+@pytest.mark.prove
 def test_gate_decides_drops_by_people(store: str, tmp_path: Path) -> None:
     """A rectified drop is decided by examples labelled in both runs; a run against others of its kind needs them."""
     for name, wrong in (("base", 20), ("new", 110)):
@@ -302,9 +308,11 @@ def test_validation_names_the_labels_that_a_rule_takes(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("rule", "said"),
     [
-        ({"metric": "latency", "max": 900}, "human labels cannot correct latency"),
+        pytest.param({"metric": "latency", "max": 900}, "human labels cannot correct latency", marks=pytest.mark.prove),
         ({"metric": "faithfulness", "max_drop": "3%"}, "cannot be used with a drop relative to the baseline"),
-        ({"tag": "golden", "must_pass": True}, "cannot be combined with must_pass"),
+        pytest.param(
+            {"tag": "golden", "must_pass": True}, "cannot be combined with must_pass", marks=pytest.mark.prove
+        ),
     ],
 )
 def test_what_cannot_be_rectified_is_refused(store: str, rule: dict[str, Any], said: str) -> None:
@@ -314,6 +322,7 @@ def test_what_cannot_be_rectified_is_refused(store: str, rule: dict[str, Any], s
         rg.gate("new", rules={"gate": {"rules": [rule | {"rectified": True}]}}, store=store)
 
 
+@pytest.mark.prove
 def test_labels_of_another_run(store: str, tmp_path: Path) -> None:
     """A rate is corrected by labels of another run, (p + sp − 1)/(se + sp − 1) by hand, and drawn at random alone."""
     for name, n, wrong in (("base", 300, 100), ("new", 240, 80)):  # the judge errs alike on both
@@ -336,6 +345,7 @@ def test_labels_of_another_run(store: str, tmp_path: Path) -> None:
         rg.label_transfer("base", "new", store=store)
 
 
+@pytest.mark.prove
 def test_a_new_draw_takes_no_labels_away(store: str, tmp_path: Path) -> None:
     """A later draw for another question, or by instructions that nobody has followed yet, leaves rectified means."""
     rg.evaluate(towers(200, 60), metrics="faithfulness", name="new", store=store)

@@ -348,6 +348,7 @@ def test_coroutine_verb_runs_on_the_callers_loop(app: Path) -> None:
     assert {asyncio.run(main())} == loops
 
 
+@pytest.mark.prove
 def test_gaps_of_a_system_with_planted_losses(app: Path) -> None:
     """End to end: what was planted in retrieval and generation lies in the gaps' intervals, per segment too."""
     draw = random.Random(8)
@@ -418,6 +419,7 @@ def _within(found: Any, truth: float) -> None:
     assert found.interval.high - found.interval.low < 0.3
 
 
+@pytest.mark.prove
 def test_gaps_say_that_settings_differ(app: Path) -> None:
     """A run with other settings is held against only where there is none with the same, and then that is said."""
     docs = app / "docs"
@@ -492,6 +494,7 @@ def test_a_retriever_alone_is_not_said_to_have_answered_nothing(app: Path) -> No
     assert ": 0 answered, 10 failed (exception 10), store" in repr(rg.run(failing, GOLDEN, store=url(app)))
 
 
+@pytest.mark.prove
 def test_an_example_without_a_response_is_exported_as_such(app: Path) -> None:
     """What has no response, failed, or is retrieval alone reads back from an export with the same content."""
     rows: list[dict[str, Any]] = [

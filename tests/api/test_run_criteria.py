@@ -124,6 +124,7 @@ def test_a_missing_verdict_leaves_right_unclear(evaluate: Callable[..., Any]) ->
     assert "no verdict after two attempts" in card.example("q3")["reasons"]["polite"]
 
 
+@pytest.mark.prove
 def test_a_changed_text_is_scored_again_and_never_mixed(evaluate: Callable[..., Any]) -> None:
     """The same criterion asks nothing again, whoever evaluates; another text asks about every answer, and counts."""
     formal, other = ({"polite": text} for text in ("Addresses the reader formally", "Says Madam or Sir"))
@@ -141,6 +142,7 @@ def test_a_changed_text_is_scored_again_and_never_mixed(evaluate: Callable[..., 
     assert len(model.calls) == 8  # what is required changes no question: replies are there
 
 
+@pytest.mark.prove
 def test_what_is_asked_does_not_depend_on_the_metrics(evaluate: Callable[..., Any]) -> None:
     """One criterion named alone asks about all that are configured, so that another one later costs nothing."""
     model, both = Scripted(), {"polite": {"text": "Formal", "required": True}, "tone": TONE | {"name": "tone"}}
@@ -150,6 +152,7 @@ def test_what_is_asked_does_not_depend_on_the_metrics(evaluate: Callable[..., An
     assert card.causes == {"criterion:polite": 2}
 
 
+@pytest.mark.prove
 def test_another_process_needs_no_yaml(evaluate: Callable[..., Any], tmp_path: Path) -> None:
     """Reports and examples of a criterion need its store alone; a gate beside the criteria names it."""
     (tmp_path / "ragauge.yaml").write_text(YAML + "- {name: tone, text: Tone, levels: [rude, plain, kind]}\n")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -14,16 +15,23 @@ from ragauge.store.question_runs import QuestionInRun
 from ragauge.store.store_access import open_store
 
 
-@pytest.fixture
-def store(tmp_path: Path) -> str:
+@pytest.fixture(scope="module")
+def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Three runs over one set, and one whose questions have the same ids and other words."""
-    url = f"sqlite:///{tmp_path}/pages.db"
+    path = tmp_path_factory.mktemp("pages") / "pages.db"
+    url = f"sqlite:///{path}"
     evaluated(url, "main", n=10)
     evaluated(url, "missed", n=10, missed=4)
     evaluated(url, "invented", n=10, invented=10)
     other = [row | {"query": f"another {row['query']}"} for row in rows(10)]
     rg.evaluate(other, metrics=METRICS, judge=SPEC, store=url, name="other", workers=1)
-    return url
+    return path
+
+
+@pytest.fixture
+def store(file: Path, tmp_path: Path) -> str:
+    """A copy of it."""
+    return f"sqlite:///{shutil.copy(file, tmp_path)}"
 
 
 def test_a_question_in_all_runs(store: str) -> None:

@@ -26,7 +26,7 @@ def run(store: str, name: str, depths: list[int], *, traffic: bool, questions: i
     return rg.evaluate(rows, metrics=METRICS, judge="local", store=store, name=name, traffic=traffic)
 
 
-@pytest.mark.parametrize("traffic", [False, True])
+@pytest.mark.parametrize("traffic", [False, pytest.param(True, marks=pytest.mark.prove)])
 def test_the_same_questions_are_paired(tmp_path: Path, traffic: bool) -> None:
     """Equal questions are the same example, the first asked with the first asked, whatever their ids."""
     store = f"sqlite:///{tmp_path}/same.db"
@@ -53,6 +53,7 @@ def test_a_baseline_of_the_same_questions(tmp_path: Path) -> None:
     assert card.card.baseline.matched.n == 12
 
 
+@pytest.mark.prove
 def test_other_questions_are_two_samples(tmp_path: Path) -> None:
     """Where one question differs, nothing is matched: traffic is two samples, and sets are refused."""
     store = f"sqlite:///{tmp_path}/other.db"

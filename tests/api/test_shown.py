@@ -75,6 +75,7 @@ def test_a_metric_at_a_time_gives_what_all_at_once_give(
             assert (one.interval.low, one.interval.high) == pytest.approx((other.interval.low, other.interval.high))
 
 
+@pytest.mark.prove
 def test_tables_are_those_of_the_card(tmp_path: Path) -> None:
     """Scores of examples and metrics that the card does not show are not in its tables, also when they come later."""
     rows = [

@@ -198,7 +198,7 @@ def test_other_languages(cli: Cli, tmp_path: Path) -> None:
         assert wrong["scores"]["fabricated_specifics"]["value"] > 0, code
 
 
-@pytest.mark.slow
+@pytest.mark.prove
 @pytest.mark.parametrize("megabytes", [1, pytest.param(10, marks=pytest.mark.prove)])
 def test_a_very_long_passage(cli: Cli, tmp_path: Path, megabytes: int) -> None:
     """A passage of many MB is judged, what stands at its end is found, and the report does not carry it whole."""

@@ -151,7 +151,7 @@ def test_another_judge_is_refused_with_the_command(cli: Cli, small: Path) -> Non
     assert cli("compare", "other", "judged", "-m", "recall@5").code == 0
 
 
-@pytest.mark.slow
+@pytest.mark.prove
 def test_demo_runs_are_compared(cli: Cli, demonstrated: Demonstrated, tmp_path: Path) -> None:
     """The demo's planted faults are found by comparing its runs: retrieval in one, generation in the other."""
     shutil.copytree(demonstrated.folder / ".ragauge", tmp_path / ".ragauge")

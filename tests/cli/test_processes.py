@@ -105,7 +105,7 @@ def group_left(group: int) -> list[str]:
     return [row[2] for row in rows if row[0] == str(group) and not row[1].startswith("Z")]
 
 
-@pytest.mark.slow
+@pytest.mark.prove
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no SIGINT for one process")
 def test_ctrl_c(cli: Cli, tmp_path: Path) -> None:
     """Case 52: Ctrl-C keeps what is done and prints a command, which finishes with an undisturbed run's scores."""
@@ -155,7 +155,7 @@ def test_ctrl_c(cli: Cli, tmp_path: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no SIGTERM that a process can take")
-@pytest.mark.parametrize("verb", ["evaluate", "run", "run --fresh"])
+@pytest.mark.parametrize("verb", [pytest.param("evaluate", marks=pytest.mark.prove), "run", "run --fresh"])
 def test_sigterm(tmp_path: Path, verb: str) -> None:
     """SIGTERM to the process alone, as a container's end, keeps what is done and prints how to go on; exit code 143.
 
@@ -187,7 +187,7 @@ def test_sigterm(tmp_path: Path, verb: str) -> None:
     assert left == []
 
 
-@pytest.mark.slow
+@pytest.mark.prove
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no SIGINT for one process")
 def test_impatient_ctrl_c(tmp_path: Path) -> None:
     """Ctrl-C three times in a row ends at once, without a traceback, and leaves no worker behind."""
@@ -240,7 +240,7 @@ def test_second_evaluation_of_a_run_waits(cli: Cli, small: Path, tmp_path: Path)
     assert "another process" not in cli("evaluate", "latest", "-q", "--judge-repeats", "2").err
 
 
-@pytest.mark.slow
+@pytest.mark.prove
 def test_two_processes_pay_once(small: Path, tmp_path: Path) -> None:
     """Two processes that evaluate one file at once send no request twice, and both succeed."""
     streams: dict[str, Any] = {"stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE, "text": True}

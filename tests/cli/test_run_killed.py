@@ -43,7 +43,7 @@ def killed(words: list[str], service: FlakyService, after: int) -> bool:
 
 @pytest.mark.slow
 @pytest.mark.server
-@pytest.mark.parametrize(("questions", "kills"), [(500, 1), pytest.param(2_000, 3, marks=pytest.mark.prove)])
+@pytest.mark.parametrize(("questions", "kills"), [(300, 1), pytest.param(2_000, 3, marks=pytest.mark.prove)])
 def test_killed_at_any_moment(
     tmp_path: Path, questions: int, kills: int, record_property: Callable[[str, object], None]
 ) -> None:

@@ -132,7 +132,7 @@ responses = st.builds(
 
 @pytest.mark.parametrize("cls", FACT_STRATEGIES, ids=lambda cls: cls.__name__)
 @given(data=st.data())
-@settings(max_examples=60, deadline=None)
+@settings(deadline=None)
 def test_facts_survive(cls: type[Any], data: st.DataObject) -> None:
     """Facts of every question are read back equal."""
     value = data.draw(FACT_STRATEGIES[cls])
@@ -140,7 +140,7 @@ def test_facts_survive(cls: type[Any], data: st.DataObject) -> None:
 
 
 @given(examples)
-@settings(max_examples=150, deadline=None)
+@settings(deadline=None)
 def test_example_survives(example: Example) -> None:
     """An example is read back equal, with the hash that it had."""
     again = decode_json(Example, encode_json(example))
@@ -149,7 +149,7 @@ def test_example_survives(example: Example) -> None:
 
 
 @given(responses)
-@settings(max_examples=150, deadline=None)
+@settings(deadline=None)
 def test_response_survives(response: Response) -> None:
     """A response is read back equal, with the hash that it had."""
     again = decode_json(Response, encode_json(response))

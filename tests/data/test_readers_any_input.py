@@ -80,7 +80,7 @@ def read(row: dict[str, Any], cells: bool) -> Record:
     return record
 
 
-@settings(max_examples=600, deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True)
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True)
 @given(ROWS, st.booleans())
 def test_any_row_is_read_or_refused(row: dict[str, Any], cells: bool) -> None:
     """No row ends in any other exception; what is read can be stored as UTF-8 and survives a line of JSON."""
@@ -95,7 +95,7 @@ def test_any_row_is_read_or_refused(row: dict[str, Any], cells: bool) -> None:
     assert (again.example, again.response) == (record.example, record.response)
 
 
-@settings(max_examples=300, deadline=None, derandomize=True)
+@settings(deadline=None, derandomize=True)
 @given(st.binary(max_size=60) | st.lists(ROWS, max_size=2).map(lambda rows: json.dumps(rows).encode()[:-3]))
 def test_any_bytes_are_read_or_refused(tmp_path_factory: Any, content: bytes) -> None:
     """Files of arbitrary bytes, or cut off, end in records or a DataError, whatever their ending says."""

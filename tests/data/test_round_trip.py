@@ -130,7 +130,7 @@ def parsed(text: str) -> Record:
     return record
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True)
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True)
 @given(made())
 def test_a_line_written_is_read_as_it_was(record: Record) -> None:
     """read(write(x)) == x for every record that a store can keep."""
@@ -139,14 +139,14 @@ def test_a_line_written_is_read_as_it_was(record: Record) -> None:
     assert parsed(text) == record
 
 
-@settings(max_examples=100, deadline=None, derandomize=True)
+@settings(deadline=None, derandomize=True)
 @given(made())
 def test_writing_is_stable(record: Record) -> None:
     """write(read(write(x))) == write(x): the canonical form has one spelling."""
     assert format_record(parsed(format_record(record))) == format_record(record)
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True)
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True)
 @given(made())
 def test_every_written_line_keeps_to_the_schema(record: Record) -> None:
     """Nothing is written that the schema refuses."""

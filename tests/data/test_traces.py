@@ -219,7 +219,7 @@ NAMES = sorted(
 KINDS = st.sampled_from(["RETRIEVER", "RERANKER", "LLM", "CHAIN", "retriever", "generation", "chat", "retrieval"])
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.dictionaries(st.sampled_from(NAMES), KINDS | JSON | JSON.map(json.dumps), max_size=8), max_size=4))
 def test_any_attributes_are_read_or_refused(tmp_path: Path, named: list[dict[str, Any]]) -> None:
     """Whatever the attributes hold, a file is read, or refused as one that holds no answer of a RAG."""

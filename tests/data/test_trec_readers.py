@@ -180,7 +180,7 @@ queries, documents = st.sampled_from(["q1", "q2", "q3"]), st.text("abAé19", min
 rows = st.lists(st.tuples(queries, documents, st.sampled_from([0.0, -0.0, 1.5, -2.0])), min_size=1, max_size=30)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(deadline=None)
 @given(rows, st.integers(0, 30), st.booleans())
 def test_order_equals_sorting(found: list[tuple[str, str, float]], cut: int, tidy: bool) -> None:
     """Ranks are places in the list sorted by score, then document id, both descending.

@@ -38,7 +38,7 @@ def run(words: list[str], folder: Path) -> str:
     return done.stdout
 
 
-@pytest.mark.slow
+@pytest.mark.prove
 def test_commands_of_the_readme_run(folder: Path) -> None:
     """Every ragauge command of the README runs, in order, on the README's own file, and writes what it says.
 

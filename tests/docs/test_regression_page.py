@@ -78,7 +78,7 @@ def test_marked_test_fails_as_shown(folder: Path) -> None:
     assert FAILED.text.strip() in words, said
 
 
-@pytest.mark.slow
+@pytest.mark.prove
 def test_fixtures_of_the_page_work(folder: Path) -> None:
     """The second test evaluates the set and passes its gate, the baseline being an earlier run."""
     command = [sys.executable, "-m", "ragauge", "evaluate", "answers.jsonl", "--name", "main"]

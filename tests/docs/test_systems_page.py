@@ -27,7 +27,7 @@ MODULE, PROGRAM, ADAPTER = (block.text for block in taken("docs/systems.md", "py
 (GOLDEN,), (SERVICE,) = taken("docs/systems.md", "json"), taken("docs/systems.md", "yaml")
 
 
-@pytest.mark.slow
+@pytest.mark.prove
 def test_five_minutes_with_a_function(tmp_path: Path) -> None:
     """The function, the set and every command of the first section run as they stand; so does its Python."""
     (tmp_path / "my_app.py").write_text(MODULE)

@@ -66,7 +66,11 @@ def values(card: Any) -> dict[tuple[str, str], tuple[str, float | None]]:
     return {(row["query_id"], row["metric"]): (row["status"], row["value"]) for row in listed}
 
 
-@pytest.mark.parametrize("left", [lambda context: context // 2 + 2, lambda context: context], ids=["half", "whole"])
+@pytest.mark.parametrize(
+    "left",
+    [lambda context: context // 2 + 2, pytest.param(lambda context: context, marks=pytest.mark.prove)],
+    ids=["half", "whole"],
+)
 def test_a_cut_prompt_gives_no_number(store: str, left: Callable[[int], int]) -> None:
     """A server that cuts prompts without a word fails every score; the advice is taken, and gives the true numbers."""
     data = rows(2, 90)
@@ -116,7 +120,14 @@ def test_a_number_of_tokens_that_looks_like_a_limit_is_asked_about_once(store: s
         assert len(server.requests) == 2 * calls
 
 
-@pytest.mark.parametrize("model", ["openai-chat:any", "openai:gpt-4.1-mini", "anthropic:claude-sonnet-4-6"])
+@pytest.mark.parametrize(
+    "model",
+    [
+        "openai-chat:any",
+        pytest.param("openai:gpt-4.1-mini", marks=pytest.mark.prove),
+        pytest.param("anthropic:claude-sonnet-4-6", marks=pytest.mark.prove),
+    ],
+)
 def test_tokens_from_a_cache_are_read_too(store: str, model: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """A provider that counts tokens from its cache apart has cut nothing."""
     if model.startswith("anthropic"):

@@ -313,7 +313,7 @@ Outcome = st.one_of(
 )
 
 
-@settings(max_examples=200, deadline=None)
+@settings(deadline=None)
 @given(
     st.lists(st.tuples(st.sampled_from([0.0, 0.5, 3.0, 1e6]), Outcome), min_size=1, max_size=30),
     st.lists(st.integers(0, 12), min_size=1, max_size=15),

@@ -95,6 +95,7 @@ def test_processes_find_the_same(store: Store) -> None:
     assert list(store.evidence.iter_for_run(here, "tiny@1")) == list(store.evidence.iter_for_run(there, "tiny@1"))
 
 
+@pytest.mark.prove
 def test_read_back_in_example_order(store: Store) -> None:
     """Batches are drawn at random and finish in any order; scores are read in the order of the file (case 44)."""
     pairs = list(records(40))
@@ -158,6 +159,7 @@ def test_changed_answers_are_asked_about_answers_only(
     assert_frame_equal(table(store, second).filter(same), table(store, first).filter(same))
 
 
+@pytest.mark.prove
 def test_equal_inputs_in_several_batches_are_asked_once(
     store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -303,6 +305,7 @@ def is_worker(pid: int) -> bool:
         return False
 
 
+@pytest.mark.prove
 def test_worker_that_cannot_start_is_an_error(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     """A judge that cannot be built in a worker stops the evaluation with its reason: nothing is stored as failed."""
     run_id = imported(store, list(records(30)))
@@ -343,6 +346,7 @@ def test_little_work_starts_no_process(store: Store) -> None:
     assert outcome.workers == 1
 
 
+@pytest.mark.prove
 def test_much_work_is_done_by_a_process_for_each_core(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where nobody says how many, 64 responses are judged by as many processes as there are cores."""
     monkeypatch.setattr("ragauge.engine.execute.count_cores", lambda: 2)
@@ -486,6 +490,7 @@ with open_store(sys.argv[1]) as store:
 """
 
 
+@pytest.mark.prove
 def test_plain_script_without_a_guard(store: Store, tmp_path: Path) -> None:
     """A user's script that evaluates at its top level works with workers, and is run once."""
     run_id = imported(store, list(records(70)))
@@ -498,6 +503,7 @@ def test_plain_script_without_a_guard(store: Store, tmp_path: Path) -> None:
     assert done.stdout.splitlines() == ["script runs", "2"]
 
 
+@pytest.mark.prove
 def test_talking_judge_does_not_disturb_the_line(store: Store) -> None:
     """What a judge prints in a worker goes to standard error and harms nothing."""
     run_id = imported(store, list(records(70)))
@@ -505,6 +511,7 @@ def test_talking_judge_does_not_disturb_the_line(store: Store) -> None:
     assert (outcome.done, outcome.failed, outcome.workers, outcome.notes) == (70, 0, 2, ())
 
 
+@pytest.mark.prove
 def test_odd_text_travels_to_workers_and_back(store: Store) -> None:
     """Lone surrogates and NUL in answers, passages and reasons pass through a worker unharmed."""
     pairs: list[Record] = [

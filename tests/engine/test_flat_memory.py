@@ -93,7 +93,7 @@ def printed(script: str, *arguments: str) -> dict[str, float]:
     return found
 
 
-@pytest.mark.slow
+@pytest.mark.prove
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize(("n", "owner"), [(4_000, 18), pytest.param(8_000, 25, marks=pytest.mark.prove)])
 def test_evaluation_is_flat(tmp_path: Path, n: int, owner: float) -> None:
@@ -103,7 +103,7 @@ def test_evaluation_is_flat(tmp_path: Path, n: int, owner: float) -> None:
     assert large["worker"] < small["worker"] + 20  # batches grow to 256 responses, since this judge takes no time
 
 
-@pytest.mark.slow
+@pytest.mark.prove
 @pytest.mark.timeout(900)
 @pytest.mark.skipif(not Path("/proc/self/smaps_rollup").exists(), reason="the kernel does not tell anonymous memory")
 @pytest.mark.parametrize("n", [500, pytest.param(1_000, marks=pytest.mark.prove)])

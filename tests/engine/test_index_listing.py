@@ -53,7 +53,7 @@ def causes(store: Store, run_id: str) -> dict[str, str]:
 EXPECTED = {f"q{i}": "not_in_index" if f"d{i}" in HALF.absent else "retrieval_miss" for i in range(0, 40, 2)}
 
 
-@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.parametrize("workers", [1, pytest.param(2, marks=pytest.mark.prove)])
 def test_missed_documents_are_looked_up(store: Store, workers: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Missed documents that the index lacks are not_in_index, in this process and in workers; the others are misses."""
     monkeypatch.setattr(execute_module, "MIN_RESPONSES_ASKING", 20)

@@ -92,7 +92,7 @@ def undisturbed(store: Store, n: int) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("n", "kills"), [(400, 2), pytest.param(2_000, 10, marks=pytest.mark.prove)])
+@pytest.mark.parametrize(("n", "kills"), [(200, 1), pytest.param(2_000, 10, marks=pytest.mark.prove)])
 def test_killed_at_random_moments(tmp_path: Path, n: int, kills: int) -> None:
     """Killed at random moments of an evaluation: the same scores; asked twice only what was in flight."""
     survives(tmp_path, n, kills)

@@ -16,7 +16,7 @@ from tests.engine.llama_server import absent, serving
 from ragauge.core.score import STATUSES
 from ragauge.store.store_access import open_store
 
-pytestmark = [pytest.mark.server, pytest.mark.slow, absent]
+pytestmark = [pytest.mark.server, pytest.mark.prove, absent]
 METRICS = "faithfulness,context_precision"
 ROWS = [
     {

@@ -78,6 +78,7 @@ def test_cases_50_and_96_what_did_not_change_is_not_asked(store: str) -> None:
         assert second[name].mean == first[name].mean
 
 
+@pytest.mark.prove
 def test_stored_replies_alone_give_the_same(store: str, tmp_path: Path) -> None:
     """With nothing left but the replies of 200 examples a new start asks nothing and finds the same, first to last."""
     with FaultyServer() as server:
@@ -91,6 +92,7 @@ def test_stored_replies_alone_give_the_same(store: str, tmp_path: Path) -> None:
     assert_frame_equal(again.to_polars(), first.to_polars())
 
 
+@pytest.mark.prove
 def test_the_last_judge_is_the_one_asked_for_last(store: str) -> None:
     """A judge that is asked for again is the one that reports mean, also where all it could say is stored already."""
     last = []
@@ -119,6 +121,7 @@ def test_cases_46_47_97_another_judge_asks_anew(store: str, monkeypatch: pytest.
         assert len(server.requests) == before + 12
 
 
+@pytest.mark.prove
 def test_case_34_refused_parameters_are_learned_once(store: str) -> None:
     """A model that refuses temperature is asked without it from then on; what was sent stands beside the reply."""
     with FaultyServer(refuses=("temperature",)) as server:
@@ -130,7 +133,7 @@ def test_case_34_refused_parameters_are_learned_once(store: str) -> None:
     assert not any("temperature" in reply["sent"] for reply in replies)
 
 
-@pytest.mark.parametrize("mode", ["tool", "prompted"])
+@pytest.mark.parametrize("mode", ["tool", pytest.param("prompted", marks=pytest.mark.prove)])
 def test_schemas_are_given_as_the_model_takes_them(store: str, mode: str) -> None:
     """A server without native schemas is asked with a tool, one without tools in the prompt; scores are the same."""
     with FaultyServer(schema_modes=(mode,)) as server:
@@ -142,6 +145,7 @@ def test_schemas_are_given_as_the_model_takes_them(store: str, mode: str) -> Non
         assert mode in {line["reply"]["sent"]["schema"] for line in opened.replies.iter_lines()}
 
 
+@pytest.mark.prove
 def test_case_54_too_many_requests_lower_concurrency(store: str) -> None:
     """A server that bears four calls at a time is not asked much more; nothing is lost and no 429 is a reply."""
     with FaultyServer(limit=4, latency=0.02) as server:
@@ -177,6 +181,7 @@ def test_cases_53_and_55_no_reply_is_no_verdict(store: str, fault: str) -> None:
         assert opened.replies.groups() == []
 
 
+@pytest.mark.prove
 def test_support_that_may_be_lost_between_calls_is_reported(store: str, tmp_path: Path) -> None:
     """Claims without support on contexts too long for one call are counted in the report; shorter contexts are not."""
     passage = f"The tower is tall. {'It says little of use. ' * 60}"
@@ -238,6 +243,7 @@ def test_a_server_that_goes_away_for_good_ends_the_run_and_pays_for_nothing_twic
     assert [card[name].scored for name in NAMES] == [40] * 4
 
 
+@pytest.mark.prove
 def test_failures_are_done_again_when_asked(store: str) -> None:
     """What failed because calls failed is evaluated again on request, at the price of what is missing."""
     with FaultyServer({"server": 0.4}, once=True) as server, pytest.MonkeyPatch.context() as patch:
@@ -355,7 +361,7 @@ def test_faults_never_raise_a_mean(store: str, tmp_path: Path) -> None:
     assert both["value"].to_list() == both["value_true"].to_list()
 
 
-@pytest.mark.slow
+@pytest.mark.prove
 @pytest.mark.parametrize("n", [100, pytest.param(500, marks=pytest.mark.prove)])
 def test_many_examples_with_30_percent_faults(store: str, n: int) -> None:
     """A run of many examples under 30 % faults, hangs and drips among them, ends with every example accounted for."""
@@ -369,7 +375,7 @@ def test_many_examples_with_30_percent_faults(store: str, n: int) -> None:
         assert not math.isnan(found.mean)
 
 
-@pytest.mark.slow
+@pytest.mark.prove
 @pytest.mark.parametrize(("n", "kills"), [(60, 2), pytest.param(500, 20, marks=pytest.mark.prove)])
 def test_case_51_killed_at_random_moments(store: str, tmp_path: Path, n: int, kills: int) -> None:
     """Killed at random moments a run pays again only for what was in flight, and ends with equal scores."""

@@ -160,7 +160,7 @@ def test_responses_to_one_question_stand_together(store: Store) -> None:
     assert len(set(queries[::3])) == 20
 
 
-@pytest.mark.slow
+@pytest.mark.prove
 def test_order_is_a_seeded_draw(store: Store) -> None:
     """Stopped at 40 of 100 over a file sorted by difficulty, 200 runs centre on the full mean (case 100).
 

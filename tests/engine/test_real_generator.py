@@ -24,7 +24,7 @@ DATA = ROOT.parent / "shared/data"
 pytestmark = [
     pytest.mark.realdata,
     pytest.mark.server,
-    pytest.mark.slow,
+    pytest.mark.prove,
     absent,
     pytest.mark.skipif(not DATA.is_dir(), reason="the public data sets are not beside the repository"),
     pytest.mark.skipif(os.environ.get("RAGAUGE_REAL_GENERATOR") != "1", reason="only with RAGAUGE_REAL_GENERATOR=1"),

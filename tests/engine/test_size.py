@@ -87,7 +87,7 @@ def test_memory_is_flat(tmp_path: Path) -> None:
     assert large["worker_rss_mb"] < small["worker_rss_mb"] + 60
 
 
-@pytest.mark.slow
+@pytest.mark.prove
 def test_engine_takes_little(tmp_path: Path) -> None:
     """The engine's own work, metrics and verdicts included, is under 3 ms an example beside a judge that takes none."""
     found = evaluated(tmp_path, 4_000, 1)

@@ -151,7 +151,7 @@ def test_groups_are_open_together(store: Store) -> None:
     assert (study.trials[0].find_measurement_value("depth"), study.trials[5].reason) == (1.0, "clock: no timing.")
 
 
-@pytest.mark.slow
+@pytest.mark.prove
 @pytest.mark.parametrize(("trials", "kills"), [(16, 2), pytest.param(60, 20, marks=pytest.mark.prove)])
 def test_killed_study_loses_nothing_complete(tmp_path: Path, trials: int, kills: int) -> None:
     """After each kill -9 what was complete is never made again, and in the end every trial is there once."""

@@ -172,7 +172,7 @@ def read(text: SearchedText, seed: int, folder: Path, *, race: bool) -> dict[str
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("race", [False, True])
+@pytest.mark.parametrize("race", [pytest.param(False, marks=pytest.mark.prove), True])
 def test_plants_are_read(text: SearchedText, tmp_path: Path, race: bool) -> None:
     """In two of two seeds each plant is read right, by a raced sweep and by one that asks everything."""
     for seed in (1, 2):

@@ -225,7 +225,7 @@ def cell(client: Any, code: str) -> dict[str, Any]:
             return shown
 
 
-@pytest.mark.slow
+@pytest.mark.prove
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of the Jupyter client, about its own parts
 def test_jupyter_kernel(kernel: Any, answers: Path, server: FaultyServer) -> None:
     """In a real kernel, whose loop runs: the plain verb and await work with either judge; a card shows a framed page.

@@ -40,7 +40,7 @@ def test_evaluate_tries_no_connection(tmp_path: Path, answers: Path) -> None:
         assert mark not in page, mark
 
 
-@pytest.mark.slow
+@pytest.mark.prove
 def test_demo_tries_no_connection(demonstrated: Demonstrated) -> None:
     """The demo runs from what is installed and writes a report a configuration: no connection is tried."""
     assert tried(demonstrated.folder) == ""

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from tests.gating.scores import columns, pairs, twins, verdicts_by_id
 
@@ -249,7 +249,6 @@ def _lost(generator: np.random.Generator, n: int, share: float) -> Mask:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seeds", [1, pytest.param(4, marks=pytest.mark.prove)])
-@settings(max_examples=100)
 @given(
     seed=st.integers(0, 2**32 - 1),
     which=st.integers(0, len(ASKED) - 1),

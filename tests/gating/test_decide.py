@@ -195,7 +195,7 @@ def test_least_width_is_one_whatever_the_failed_scores_were(level: float) -> Non
     """Whatever the failed scores would have been, the interval reaches so far to either side of the mean, or to 1."""
     g = np.random.default_rng(5)
     above_zero = 0
-    for _ in range(300):
+    for _ in range(100):
         n, lost = int(g.integers(4, 60)), int(g.integers(1, 5))
         new, other = g.random((2, n))
         if g.random() < 0.7:
@@ -214,7 +214,7 @@ def test_least_width_is_one_whatever_the_failed_scores_were(level: float) -> Non
                 continue
             assert found.high >= min(1.0, whole.estimate + width) - 1e-12
             assert found.low <= max(-1.0, whole.estimate - width) + 1e-12
-    assert above_zero > 150
+    assert above_zero > 50
 
 
 def test_shares_and_steps() -> None:
@@ -251,7 +251,9 @@ def test_same_system_seldom_fails(draws: int, off: float, record_property: Calla
 
 @pytest.mark.slow
 @pytest.mark.parametrize("draws", [400, pytest.param(2_000, marks=pytest.mark.prove)])
-@pytest.mark.parametrize("n", [20, 60, 240])
+@pytest.mark.parametrize(
+    "n", [20, pytest.param(60, marks=pytest.mark.prove), pytest.param(240, marks=pytest.mark.prove)]
+)
 @pytest.mark.parametrize("flips", [0.05, 0.3])
 def test_same_system_with_scores_of_0_and_1(
     n: int, flips: float, draws: int, record_property: Callable[[str, object], None]

@@ -169,7 +169,7 @@ def action() -> dict[str, Any]:
     return found
 
 
-@pytest.mark.slow
+@pytest.mark.prove
 def test_pull_request_that_hurts_one_segment(tmp_path: Path) -> None:
     """A change that hurts multi_hop ends with exit 3, named in JUnit, summary and annotations; its repair passes.
 
@@ -216,7 +216,7 @@ def test_pull_request_that_hurts_one_segment(tmp_path: Path) -> None:
         assert all(commit in said for commit in commits)
 
 
-@pytest.mark.slow
+@pytest.mark.prove
 @pytest.mark.parametrize("back", [False, pytest.param(True, marks=pytest.mark.prove)])
 def test_the_verdict_does_not_depend_on_what_is_kept(tmp_path: Path, back: bool) -> None:
     """Answers of the base that are kept are held to the labels of the pull request, as those asked for now would be.
@@ -254,6 +254,7 @@ def test_the_verdict_does_not_depend_on_what_is_kept(tmp_path: Path, back: bool)
     assert asked.returncode == 7
 
 
+@pytest.mark.prove
 def test_questions_are_known_without_their_labels(tmp_path: Path) -> None:
     """What the base is asked anew for is id, text and earlier turns, however they are quoted; labels are not."""
     one = {"query_id": 'a"query": "b', "query": 'why\\ "query": "é]', "history": [{"role": "user", "text": 'x ] " \\'}]}
@@ -278,7 +279,7 @@ def questions(tmp: Path, rows: list[dict[str, Any]]) -> list[str]:
     return done.stdout.splitlines()
 
 
-@pytest.mark.slow
+@pytest.mark.prove
 def test_ragauge_is_installed_apart_from_the_system(tmp_path: Path) -> None:
     """The install step puts ragauge into an environment of its own, anew each time, and tells where the command is."""
     wheel = tmp_path / "ragauge-1-py3-none-any.whl"
@@ -308,7 +309,7 @@ def test_ragauge_is_installed_apart_from_the_system(tmp_path: Path) -> None:
     assert not (home / "left over").exists()
 
 
-@pytest.mark.slow
+@pytest.mark.prove
 def test_the_system_runs_with_the_python_of_the_job(tmp_path: Path) -> None:
     """`python` in the system's command is the user's, with the user's packages, though ragauge is not there.
 

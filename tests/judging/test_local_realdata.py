@@ -55,7 +55,7 @@ def test_planted_edits_are_contradicted() -> None:
     assert done.stdout.count("% of 30 ") > 45, done.stdout
 
 
-@pytest.mark.slow
+@pytest.mark.prove
 def test_a_few_planted_edits_are_contradicted() -> None:
     """Of eight edits of each kind in each set the checked kinds are found in 90 %, and few clean copies are accused."""
     code = (

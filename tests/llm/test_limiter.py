@@ -216,7 +216,7 @@ Step = st.tuples(
 )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(deadline=None)
 @given(st.integers(1, 5), st.lists(Step, min_size=1, max_size=25), st.data())
 def test_no_slot_is_lost(most: int, steps: list[tuple[float, float, Refused, float]], data: st.DataObject) -> None:
     """Whatever is refused, whoever is cancelled: never too many run, all others have their turn, no slot is lost."""

@@ -251,15 +251,15 @@ def failures(facts: Facts) -> Iterator[Facts]:
 def test_failed_facts_never_raise_a_value(tables: list[Facts]) -> None:
     """Case 42: a fact turned into a failure leaves the value as it was, or fails with bounds that enclose it."""
     kept = bounded = 0
-    for facts in tables[:25]:
+    for facts in tables[:2]:
         before = measure_all(SAMPLES, facts)
         for failed in failures(facts):
             for metric, old, new in zip(SAMPLES, before, measure_all(SAMPLES, failed), strict=True):
                 kept += new == old
                 bounded += new.status == "failed"
                 encloses(metric, old, new)
-    assert kept > 1000
-    assert bounded > 1000
+    assert kept > 100
+    assert bounded > 100
 
 
 def encloses(metric: Metric, old: MetricResult, new: MetricResult) -> None:
@@ -295,11 +295,12 @@ def supported_and_agreeing(facts: Facts) -> float:
     return sum(claim.chance * (r or 0.0) for claim, r in pairs) / len(answer.claims)
 
 
-def test_laws_hold_on_random_evidence(draw: Draw) -> None:
+@pytest.mark.parametrize("n", [200, pytest.param(1_000, marks=pytest.mark.prove)])
+def test_laws_hold_on_random_evidence(draw: Draw, n: int) -> None:
     """Case 19: on 1,000 random evidence tables every law between the claim metrics holds to 1e-12."""
     rng = Random(19)
     checked = dict.fromkeys(("claims", "no claims", "refusal", "no passages", "repeated documents", "recall"), 0)
-    for _ in range(1000):
+    for _ in range(n):
         facts = draw(rng, passages=5, claims=6)
         found = {str(metric): result.value for metric, result in zip(SAMPLES, measure_all(SAMPLES, facts), strict=True)}
         passages = facts.response.passages or ()
@@ -318,7 +319,7 @@ def test_laws_hold_on_random_evidence(draw: Draw) -> None:
             checked["recall"] += 1
             least = (found["context_recall"] or 0.0) * found["evidence_utilization"]
             assert (found["answer_recall"] or 0.0) >= least - 1e-12
-    assert min(checked.values()) > 50, checked
+    assert min(checked.values()) > n / 20, checked
 
 
 CLAIM_METRICS = (

@@ -6,6 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 from tests.docs.pages import taken
 
 from ragauge.metrics.catalogue import PRESETS, list_aliases, list_classes
@@ -26,6 +27,7 @@ def test_page_is_fresh() -> None:
     assert len(FORMULAS) == len(list_classes())
 
 
+@pytest.mark.prove
 def test_check_notices_a_stale_page(tmp_path: Path) -> None:
     """A page that differs, or is missing, fails the check, and writing it again mends it."""
     page = tmp_path / "metrics.md"

@@ -95,7 +95,7 @@ def looked_up(topic: Topic) -> Ranking:
     return Ranking(len(topic.docs), tuple(kept), tuple(sorted(first[doc] for doc in owner if doc in first)))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(deadline=None)
 @given(st.lists(topics, min_size=1, max_size=5), st.randoms(use_true_random=False))
 def test_pass_equals_brute_force(sets: list[Topic], rng: random.Random) -> None:
     """The shared pass finds for every query what looking at its list alone finds, in whatever order rows stand."""
@@ -108,7 +108,7 @@ def test_pass_equals_brute_force(sets: list[Topic], rng: random.Random) -> None:
     assert list(found) == qrels["query_id"].unique(maintain_order=True).to_list()
 
 
-@settings(max_examples=60, deadline=None)
+@settings(deadline=None)
 @given(st.lists(topics, min_size=1, max_size=5))
 def test_shared_ranks_are_those_of_the_query_alone(sets: list[Topic]) -> None:
     """What is found for a query does not depend on the queries beside it."""
@@ -117,7 +117,7 @@ def test_shared_ranks_are_those_of_the_query_alone(sets: list[Topic]) -> None:
         assert together[f"q{n}"] == compute_rankings(*frames([topic]))["q0"]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(deadline=None)
 @given(st.lists(topics, min_size=1, max_size=5), st.randoms(use_true_random=False))
 def test_responses_give_the_same_as_frames(sets: list[Topic], rng: random.Random) -> None:
     """A batch of responses is ranked like a run, and its order does not matter."""
@@ -137,7 +137,7 @@ def value(name: str, ranking: Ranking) -> float | None:
     return MetricResult.of(parse_metric(name).value(ranking=ranking)).value
 
 
-@settings(max_examples=200, deadline=None)
+@settings(deadline=None)
 @given(topics)
 def test_values_equal_brute_force_and_stay_in_range(topic: Topic) -> None:
     """Every metric equals its definition written out place by place, and no copy or group lifts it above 1."""

@@ -28,7 +28,7 @@ def bench(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     return module
 
 
-@pytest.mark.slow
+@pytest.mark.prove
 def test_a_fault_is_laid_where_it_is(bench: ModuleType) -> None:
     """Nothing found, a number invented, a refusal where there is an answer: every alert names the right component."""
     found = list(bench.runs((bench.SYSTEM,), (21,), FAULTS))

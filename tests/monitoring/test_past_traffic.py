@@ -115,7 +115,7 @@ def expected_days(days: int, each: int) -> dict[str, int]:
     return dict.fromkeys(dates, each)
 
 
-@pytest.mark.slow
+@pytest.mark.prove
 def test_sixty_days_give_a_baseline_at_once(monitored: Monitored, tmp_path: Path) -> None:
     """Sixty days out of a file in any order: a run a day, a baseline, no alert of the past; the present raises one."""
     days, each = 60, 8
@@ -147,7 +147,7 @@ def test_sixty_days_give_a_baseline_at_once(monitored: Monitored, tmp_path: Path
     assert len(store.monitors.list_due(1e12)) == 1
 
 
-@pytest.mark.slow
+@pytest.mark.prove
 def test_what_is_off_when_the_present_begins_is_told_then(monitored: Monitored) -> None:
     """A drop of the last days before today raises nothing by itself; the first request of today tells of it."""
     monitored.send(*history(40, 10, bad=(33, 34, 35, 36, 37, 38, 39)))

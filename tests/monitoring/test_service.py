@@ -109,7 +109,7 @@ def exported(served: Callable[..., Server], store: Store, exporters: Sequence[st
         return found
 
 
-@pytest.mark.slow
+@pytest.mark.prove
 @pytest.mark.server
 def test_real_exporters(served: Callable[..., Server], store: Store) -> None:
     """LangChain by OpenInference, and the Langfuse SDK, send one pipeline; it is one response a question, and equal."""

@@ -1,7 +1,7 @@
 """What holds for a project of any framework, from `ragauge init` to traffic. A framework subclasses it.
 
 What knows only of stored runs, or starts the same commands again, is tested with one framework (test_langchain.py).
-Haystack and LlamaIndex are walked through by `make prove`; test_names.py has init and a run of each in `make check`.
+`make prove` walks through all of them; test_names.py has init and a run of each in `make check`.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ with rg.capture("answers.jsonl") as seen:
 """
 
 
-@pytest.mark.slow
+@pytest.mark.prove
 class JourneyContract:
     """A project of one framework.
 

@@ -35,7 +35,7 @@ def served(tmp_path: Path) -> Iterator[tuple[Shell, str]]:
         server.terminate()
 
 
-@pytest.mark.slow
+@pytest.mark.prove
 def test_the_running_service_is_asked(served: tuple[Shell, str]) -> None:
     """By its URL, with the places of its parts in a file: answers, contexts and their scores arrive as they are."""
     shell, url = served

@@ -273,7 +273,7 @@ def test_too_few_pairs_have_no_test(kind: Any) -> None:
     assert fisher_mid_p(0, 0, 1, 3) is None
 
 
-@settings(deadline=None, max_examples=50)
+@settings(deadline=None)
 @given(
     st.lists(st.tuples(st.sampled_from([0.0, 0.25, 1.0]), st.sampled_from([0.0, 0.25, 1.0])), min_size=2, max_size=25),
     st.sampled_from(["rate", "mean"]),

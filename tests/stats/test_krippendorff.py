@@ -53,19 +53,20 @@ def test_annotators_of_ragchecker(label: str, wanted: float) -> None:
     assert round(found.value, 4) == wanted
 
 
-def test_interval_covers() -> None:
-    """Over 200 draws of 150 units the 95 % interval holds the alpha of the population in 91 to 99 %."""
+@pytest.mark.parametrize("draws", [50, pytest.param(200, marks=pytest.mark.prove)])
+def test_interval_covers(draws: int) -> None:
+    """Over 200 draws of 150 units the 95 % interval holds the alpha of the population in 91 to 99 %, over 50 nearly."""
     generator = np.random.default_rng(8)
     held = 0
     # two people who see the truth, 1 in 60 %, each wrong in 15 %: they differ in 25.5 %, and each says 1 in 57 %
     truth = 1 - 0.255 / (2 * 0.57 * 0.43)
-    for _ in range(200):
+    for _ in range(draws):
         true = generator.random(150) < 0.6
         said = [np.where(generator.random(150) < 0.15, ~true, true).astype(int) for _ in range(2)]
         found = compute_krippendorff_alpha(np.stack(said, axis=1).tolist())
         assert found is not None
         held += found.interval.low <= truth <= found.interval.high
-    assert 0.91 <= held / 200 <= 0.99
+    assert abs(held / draws - 0.95) <= (0.04 if draws == 200 else 0.09)
 
 
 def test_what_has_no_alpha() -> None:

@@ -149,7 +149,7 @@ def test_five_that_vary_show_nothing() -> None:
         assert compute_detectable_difference(new, np.ones(200), kind="mean", clusters=labels) is None
 
 
-@pytest.mark.slow
+@pytest.mark.prove
 def test_power_is_what_simulation_finds() -> None:
     """Of 4,000 comparisons as many find the effect as the formulas say, within 2 points, by the tests that are used.
 

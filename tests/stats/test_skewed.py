@@ -166,13 +166,13 @@ DRAWN = {
 
 
 @pytest.mark.parametrize(
-    ("draws", "off", "rare"), [(1_000, 0.02, 0.028), pytest.param(4_000, 0.011, 0.02, marks=pytest.mark.prove)]
+    ("draws", "off", "rare"), [(500, 0.03, 0.028), pytest.param(4_000, 0.011, 0.02, marks=pytest.mark.prove)]
 )
 @pytest.mark.parametrize("name", DRAWN)
 def test_false_alarms_at_twenty_pairs(name: str, draws: int, off: float, rare: float) -> None:
     """Of thousands of draws of 20 pairs without a difference the default cries wolf in about 5 %, whatever their tails.
 
-    At a level of 1 %, which families of tests come to, in 2 % at most; of a thousand within two standard errors.
+    At a level of 1 %, which families of tests come to, in 2 % at most; of 500 within three standard errors.
     """
     g = np.random.default_rng(8)
     found = []
@@ -185,9 +185,9 @@ def test_false_alarms_at_twenty_pairs(name: str, draws: int, off: float, rare: f
     assert np.mean(np.array(found) <= 0.01) <= rare
 
 
-@pytest.mark.parametrize(("draws", "off"), [(500, 0.025), pytest.param(2_000, 0.01, marks=pytest.mark.prove)])
+@pytest.mark.parametrize(("draws", "off"), [(300, 0.035), pytest.param(2_000, 0.01, marks=pytest.mark.prove)])
 def test_weights_alone_are_not_taken_for_heavy_tails(draws: int, off: float) -> None:
-    """Of 30 normal values of unequal weight 94 to 96 % of 2,000 intervals hold the mean, of 500 as many nearly."""
+    """Of 30 normal values of unequal weight 94 to 96 % of 2,000 intervals hold the mean, of 300 as many nearly."""
     g, weights = np.random.default_rng(9), np.tile([1.0, 2.0, 5.0], 10)
     held = 0
     for _ in range(draws):

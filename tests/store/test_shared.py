@@ -92,7 +92,7 @@ def share(url: str, seconds: float) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seconds", [5, pytest.param(60, marks=pytest.mark.prove)])
+@pytest.mark.parametrize("seconds", [2, pytest.param(60, marks=pytest.mark.prove)])
 def test_written_and_read_by_four_processes(sqlite_url: str, seconds: float) -> None:
     """Two processes write and two read one store all the time: nobody meets "database is locked"."""
     share(sqlite_url, seconds)

@@ -48,7 +48,7 @@ class TestSqliteTexts(TextsContract):
 
 
 @given(st.text(st.characters()))
-@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_packing_loses_nothing(text: str) -> None:
     """Packed and escaped text is read back equal, and what is escaped is text that any database takes."""
     assert unpack_text(pack_text(text)) == text

@@ -140,7 +140,7 @@ def test_again_is_the_same(questions: EvalSet, answers: Answers) -> None:
             assert replace(again, latency_ms={}) == replace(before, latency_ms={})
 
 
-@pytest.mark.slow
+@pytest.mark.prove
 def test_hash_seed_does_not_matter() -> None:
     """Processes that order their sets differently answer alike."""
     code = (

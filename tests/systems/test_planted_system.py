@@ -12,7 +12,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 EXTRA = ("find_nothing", "ignore_passages", "change_number")  # the easy ones, or kin to another: not to lift a mean
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.prove
 
 
 def loaded() -> ModuleType:

@@ -25,7 +25,7 @@ WHOLE: dict[str, Any] = {"chunk_tokens": 100_000, "overlap": 0}
 
 pytestmark = [
     pytest.mark.realdata,
-    pytest.mark.slow,
+    pytest.mark.prove,
     pytest.mark.skipif(not CLAPNQ.is_dir(), reason="the public data sets are not beside the repository"),
 ]
 

@@ -32,7 +32,7 @@ def _started(words: list[str]) -> subprocess.Popen[bytes]:
     return subprocess.Popen(words, env=environment, stdout=subprocess.DEVNULL)
 
 
-@pytest.mark.slow
+@pytest.mark.prove
 @pytest.mark.server
 @pytest.mark.parametrize(("questions", "kills"), [(8, 2), pytest.param(24, 10, marks=pytest.mark.prove)])
 def test_killed_at_any_moment(tmp_path: Path, questions: int, kills: int) -> None:

@@ -13,7 +13,7 @@ import pytest
 from tests.engine.llama_server import absent, serving
 from tests.testsets.writing_server import corpus
 
-pytestmark = [pytest.mark.server, pytest.mark.slow, absent]
+pytestmark = [pytest.mark.server, pytest.mark.prove, absent]
 
 
 def _ragauge(*words: object) -> tuple[int, dict[str, Any]]:

@@ -34,7 +34,7 @@ def normals(text: str, kind: Kind) -> list[str]:
 
 
 @given(TEXTS)
-@settings(derandomize=True, max_examples=400, deadline=None)
+@settings(derandomize=True, deadline=None)
 def test_finds_are_apart_and_in_order(text: str) -> None:
     """Nothing raises; finds are slices of the text, in order, not overlapping, each with a canonical form."""
     end = 0
@@ -47,7 +47,7 @@ def test_finds_are_apart_and_in_order(text: str) -> None:
 
 
 @given(TEXTS)
-@settings(derandomize=True, max_examples=300, deadline=None)
+@settings(derandomize=True, deadline=None)
 def test_canonical_form_is_its_own(text: str) -> None:
     """The canonical form of a number, date or percentage is read as itself."""
     for one in find_specifics(text, ("number", "date", "percent")):
@@ -57,7 +57,7 @@ def test_canonical_form_is_its_own(text: str) -> None:
 
 
 @given(TEXTS, st.sampled_from(ALL_KINDS))
-@settings(derandomize=True, max_examples=200, deadline=None)
+@settings(derandomize=True, deadline=None)
 def test_one_kind_alone_keeps_what_all_have(text: str, kind: Kind) -> None:
     """Asking for one kind loses none that asking for all finds, and gives no other kind."""
     alone = find_specifics(text, [kind])
@@ -220,7 +220,9 @@ def test_specific_is_a_value() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("unit", ENDLESS)
+@pytest.mark.parametrize(
+    "unit", ["1,", "A.", *(pytest.param(unit, marks=pytest.mark.prove) for unit in ENDLESS if unit not in ("1,", "A."))]
+)
 def test_endless_text_of_one_thing(unit: str) -> None:
     """200,000 characters of one pattern take time in proportion to 50,000, not in its square."""
     taken = {}

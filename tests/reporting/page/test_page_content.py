@@ -232,7 +232,7 @@ def test_long_passage_keeps_what_decided(whole: Whole, tree: Tree) -> None:
     assert len(passage.text) < 3_000
 
 
-@pytest.mark.slow
+@pytest.mark.prove
 def test_thousand_examples_stay_small_and_quick(whole: Whole, own_time: OwnTime) -> None:
     """A page over 1,000 examples with texts of usual length is under 5 MB, made in under 3 s of processor time."""
     story = "The appliance keeps a copy of every file for the days that the plan names and then archives it. "
