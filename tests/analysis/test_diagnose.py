@@ -540,11 +540,11 @@ def test_concentration_is_corrected() -> None:
 def test_false_alarms_of_concentration() -> None:
     """With causes spread at random over 12 segment values, at most 5 % of runs name a segment."""
     rng, alarms = np.random.default_rng(3), 0
-    for _ in range(200):
+    for _ in range(100):
         frame = tidy_segments(segments(**{f"c{i}": rng.choice(list("abc"), 120).tolist() for i in range(4)}))
         hit = rng.choice(120, 30, replace=False)
         alarms += concentrated_in("noise", [f"q{i}" for i in hit], frame) is not None
-    assert alarms / 200 <= 0.05
+    assert alarms / 100 <= 0.05
 
 
 @pytest.mark.parametrize(

@@ -141,13 +141,13 @@ def test_what_longer_contexts_cost_is_said(metric: str, told: str) -> None:
 
 
 def test_no_fall_is_invented() -> None:
-    """Where nothing falls, at most 2 of 40 sweeps say that something does; a metric of retrieval is never read so."""
+    """Where nothing falls, at most one of 15 sweeps say that something does; a metric of retrieval is never read so."""
 
     def sweep(draws: np.random.Generator) -> StudySummary:
         planted: dict[str, Planted] = {"faithfulness": lambda *_: np.clip(draws.normal(0.7, 0.15, N), 0, 1)}
         return swept({"k": [2, 4, 8]}, {**planted, "context_tokens": lengths(lambda p: 100 * p["k"])})
 
-    assert sum("falls" in said(sweep(np.random.default_rng([seed, 7]))) for seed in range(40)) <= 2
+    assert sum("falls" in said(sweep(np.random.default_rng([seed, 7]))) for seed in range(15)) <= 1
     assert "Beyond" not in said(falling("recall", 0.2))
 
 

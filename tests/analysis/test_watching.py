@@ -62,7 +62,9 @@ def test_a_drop_fires_and_is_dated() -> None:
     assert alert.mean == pytest.approx(0.75, abs=0.06)
 
 
-@pytest.mark.parametrize("size", [1, 7, 100, 1234])
+@pytest.mark.parametrize(
+    "size", [pytest.param(1, marks=pytest.mark.prove), 7, pytest.param(100, marks=pytest.mark.prove), 1234]
+)
 def test_batches_make_no_difference(size: int) -> None:
     """Batches of any size come to equal alerts and states, segments and the end of an alert included."""
     arrivals = traffic([*STABLE, *[0.55] * 6, *[0.95] * 5], rate=40)

@@ -254,7 +254,7 @@ def test_same_system_seldom_fails(draws: int, off: float, record_property: Calla
 @pytest.mark.parametrize(
     "n", [20, pytest.param(60, marks=pytest.mark.prove), pytest.param(240, marks=pytest.mark.prove)]
 )
-@pytest.mark.parametrize("flips", [0.05, 0.3])
+@pytest.mark.parametrize("flips", [pytest.param(0.05, marks=pytest.mark.prove), 0.3])
 def test_same_system_with_scores_of_0_and_1(
     n: int, flips: float, draws: int, record_property: Callable[[str, object], None]
 ) -> None:

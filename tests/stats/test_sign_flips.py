@@ -46,7 +46,7 @@ def ours(x: Any, **options: Any) -> float:
 @pytest.mark.parametrize("n", [8, pytest.param(10, marks=pytest.mark.prove)])
 @pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
 def test_p_is_that_of_every_pattern(alternative: Any, n: int) -> None:
-    """Of ten values, or eight, p is that of SciPy's permutation test with T as statistic, every pattern of signs once."""
+    """Of ten values p is that of SciPy's permutation test with T as statistic, every pattern of signs once."""
     for seed in range(2):
         x = np.random.default_rng(seed).gamma(1, 1, n) - 0.4
         options: Any = {"n_resamples": np.inf, "alternative": alternative, "vectorized": False}
