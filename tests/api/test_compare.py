@@ -273,6 +273,7 @@ def test_filter_level_and_metrics(store: str) -> None:
         usual["faithfulness"]
 
 
+@pytest.mark.prove
 def test_traffic_is_compared_as_two_samples(store: str) -> None:
     """Two weeks that share no request are compared by their means, with intervals and tests, and nothing is paired."""
     evaluated(store, "week 1", rows(range(60)), traffic=True)

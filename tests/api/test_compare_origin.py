@@ -39,6 +39,7 @@ def test_what_the_system_said_differs(tmp_path: Path) -> None:
     assert {one.path for one in history.rows[0].changed} == {"origin.version", "origin.k"}
 
 
+@pytest.mark.prove
 def test_several_values_are_named_together(tmp_path: Path) -> None:
     """A run whose responses come from two models names both; where nothing was said before, the fact is added."""
     store = f"sqlite:///{tmp_path}/s.db"

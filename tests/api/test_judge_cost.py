@@ -75,6 +75,7 @@ def test_a_stored_run_keeps_its_cost(store: str) -> None:
     }
 
 
+@pytest.mark.prove
 def test_an_unknown_price_is_null(store: str) -> None:
     """Without a price the cost is null in JSON and said in words, never 0; calls and tokens are known all the same."""
     with FaultyServer() as server:

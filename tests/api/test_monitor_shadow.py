@@ -133,6 +133,7 @@ def shadow(url: str, system: str, day: int, **more: Any) -> ShadowResult:
     return monitor_shadow(f"{system}_app:answer", like=f"shop 2026-01-0{day}", **asked)
 
 
+@pytest.mark.prove
 def test_a_candidate_is_held_against_production(shop: str) -> None:
     """Planted candidates: worse is stopped, equal may have what its questions prove, better may have all.
 

@@ -181,6 +181,7 @@ LANGUAGES = {
 }
 
 
+@pytest.mark.prove
 def test_other_languages(cli: Cli, tmp_path: Path) -> None:
     """Case 39: claims split at each language's sentence ends, numbers in its digits matched, invented ones found."""
     rows = [

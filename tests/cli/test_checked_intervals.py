@@ -71,6 +71,7 @@ def server() -> Iterator[FaultyServer]:
         yield serving
 
 
+@pytest.mark.prove
 @pytest.mark.server
 def test_a_model_judge_from_unknown_to_known(cli: Cli, answers: Path, labels: Path, server: FaultyServer) -> None:
     """Before a check the report says how to get the error; after it intervals, report and JSON have it, at no call."""

@@ -46,6 +46,7 @@ def store(tmp_path: Path) -> str:
     return f"sqlite:///{tmp_path / 'store.db'}"
 
 
+@pytest.mark.prove
 def test_three_calls_an_answer(store: str) -> None:
     """Four metrics over reference and passages take three calls an answer, and other metrics of them none."""
     with FaultyServer() as server:
@@ -218,6 +219,7 @@ def test_nobody_at_the_place_ends_the_run(
         assert opened.replies.groups() == []
 
 
+@pytest.mark.prove
 def test_a_server_that_goes_away_for_good_ends_the_run_and_pays_for_nothing_twice(
     store: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

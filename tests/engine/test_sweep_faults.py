@@ -184,7 +184,7 @@ def test_no_trial_falls_because_its_calls_failed(tmp_path: Path) -> None:
     assert left == {"fails=false,model=good", "fails=true,model=good"} == set(result.best_set)
 
 
-@pytest.mark.parametrize("keep_open", [None, 3])
+@pytest.mark.parametrize("keep_open", [None, pytest.param(3, marks=pytest.mark.prove)])
 def test_eight_indexes_are_made_once_each(tmp_path: Path, keep_open: int | None) -> None:
     """A race over eight settings makes each index once; where fewer may be held, no more are, and some are made anew.
 

@@ -68,6 +68,7 @@ def test_set_and_corpus_are_whole(questions: EvalSet) -> None:
     assert all(document.updated_at and document.kind and document.title for document in read_documents())
 
 
+@pytest.mark.prove
 def test_good_is_decent(questions: EvalSet, answers: Answers) -> None:
     """The honest system finds most pages, mostly quotes a gold sentence, and mostly refuses only what it should."""
     good = answers["good"]
@@ -160,6 +161,7 @@ def test_hash_seed_does_not_matter() -> None:
     assert len(set(printed.pop().split())) == 3
 
 
+@pytest.mark.prove
 def test_is_quick(questions: EvalSet, own_time: OwnTime) -> None:
     """Building all three and answering every question takes less than 10 s of processor time."""
 

@@ -61,6 +61,7 @@ def test_no_framework_is_imported_for_a_function() -> None:
     assert done.stdout == "[]\n"
 
 
+@pytest.mark.prove
 def test_chain_on_the_command_line(tmp_path: Path) -> None:
     """`ragauge run my_app:chain golden.jsonl` asks a LangChain chain, and its passages are scored."""
     pytest.importorskip("langchain_core")

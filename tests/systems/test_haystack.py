@@ -105,6 +105,7 @@ def pipeline(store: Any, *, ranked: bool = False, built: bool = False, model: An
     return found
 
 
+@pytest.mark.prove
 def test_same_scores_as_without_a_framework(store: Any, tmp_path: Path) -> None:
     """The same eval set over the same index gives the scores of the system written by hand."""
     found = answered(find_system(pipeline(store)))

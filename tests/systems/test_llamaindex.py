@@ -112,6 +112,7 @@ def engine(index: Any, postprocessors: Any = (), **options: Any) -> Any:
     )
 
 
+@pytest.mark.prove
 def test_same_scores_as_without_a_framework(index: Any, tmp_path: Path) -> None:
     """The same eval set over the same index gives the retrieval of the system written by hand, and its scores."""
     found = answered(find_system(engine(index)))

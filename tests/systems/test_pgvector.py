@@ -215,6 +215,7 @@ def test_dropped_connections_cost_no_question(server: Server) -> None:
     assert [one.passages[0].passage_id for one in found if one.passages] == [*best, *best]
 
 
+@pytest.mark.prove
 @pytest.mark.server
 def test_run_and_evaluate_from_the_command_line(server: Server, tmp_path: Path) -> None:
     """`ragauge run postgresql://… --evaluate` with the settings in a file: recall is scored, no password is stored."""

@@ -103,6 +103,7 @@ def digest_of(cases: tuple[Case, ...]) -> str:
     return hashlib.sha256(to_canonical_json(content).encode()).hexdigest()
 
 
+@pytest.mark.prove
 def test_cases_are_the_same_everywhere() -> None:
     """Another process, with other hashes of texts, makes the same cases; another seed makes others."""
     code = "import tests.systems.test_planted_cases as t; print(t.digest_of(t.planted_cases(4)))"
