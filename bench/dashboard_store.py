@@ -58,9 +58,24 @@ def _copy(connection: sqlite3.Connection, first: int, run: int, number: int) -> 
     _insert(connection, "runs", values, first)
     for table in (*COPIED, "scores"):
         _insert(connection, table, {"run_no": f"{run}", "response_no": f"response_no + {shift}"}, first)
-    # the scorecards that its evaluation left: of itself, and beside the run before it
-    base = f"CASE base_no WHEN 0 THEN 0 ELSE {run - 1} END"
-    _insert(connection, "cards", {"run_no": f"{run}", "base_no": base}, first)
+    _copy_report(connection, first, run, number)
+
+
+def _copy_report(connection: sqlite3.Connection, first: int, run: int, number: int) -> None:
+    """What the evaluation of the run left of its scorecard; its comparison and history are computed at first view."""
+    from ragauge.store.text_codec import pack_text, unpack_text
+
+    renamed = {'"r1"': f'"c{number}"', '"new"': f'"copy {number}"'}
+    renamed |= {f"ragauge {verb} new": f"ragauge {verb} 'copy {number}'" for verb in ("evaluate", "show", "label draw")}
+    names = _columns(connection, "cards")
+    query = f"SELECT {', '.join(names)} FROM cards WHERE run_no = ? AND part IN ('report', 'segments')"  # noqa: S608
+    for row in connection.execute(query, (first,)).fetchall():
+        values = dict(zip(names, row, strict=True))
+        text = unpack_text(values["body"])
+        for old, new in renamed.items():
+            text = text.replace(old, new)
+        values |= {"run_no": run, "body": pack_text(text)}
+        connection.execute(f"INSERT INTO cards VALUES ({', '.join('?' * len(values))})", [*values.values()])  # noqa: S608
 
 
 def _insert(connection: sqlite3.Connection, table: str, values: dict[str, str], first: int) -> None:

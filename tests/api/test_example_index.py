@@ -20,6 +20,7 @@ from ragauge.diagnosis.examples.example_filters import load_example_index
 from ragauge.metrics.catalogue import parse_metric
 from ragauge.scores.pass_status import JudgedCoverage
 from ragauge.scores.quality import QualityScores
+from ragauge.store.cards import CardKey
 from ragauge.store.store_access import open_store
 from ragauge.verbs.columns import StoredColumns, load_failures, load_verdicts
 
@@ -88,11 +89,11 @@ def test_nothing_stale_is_listed(store: str, what: str) -> None:
         judge = opened.scores.judges(run_id)[0]
         load_example_index(opened, run_id, judge)
         WRITES[what](opened)
-        kept = opened.example_indexes.read(run_id, judge)
+        kept = opened.cards.read(CardKey(run_id, judge, part="examples"))
         again = module._build_index(opened, run_id, judge)
     assert (kept is not None) == (what in NOT_LISTED)
     if kept is not None:
-        assert kept.pack_index() == again.pack_index()
+        assert kept.body == again.pack_index()
 
 
 def test_lists_after_an_evaluation_look_at_no_score(store: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -107,8 +108,8 @@ def test_lists_after_an_evaluation_look_at_no_score(store: str, monkeypatch: pyt
         ]
 
     with sqlite3.connect(store.removeprefix("sqlite:///")) as raw:
-        assert raw.execute("SELECT count(*) FROM example_indexes").fetchone()[0] >= 2
-        raw.execute("DELETE FROM example_indexes")
+        assert raw.execute("SELECT count(*) FROM cards WHERE part = 'examples'").fetchone()[0] >= 2
+        raw.execute("DELETE FROM cards WHERE part = 'examples'")
     raw.close()
     made = listed()
     monkeypatch.setattr(module, "_build_index", None)

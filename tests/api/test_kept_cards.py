@@ -21,12 +21,15 @@ from ragauge.comparison.verb import build_comparison_state
 from ragauge.core.ask import ModelName
 from ragauge.core.document import IndexListing
 from ragauge.core.label import Label
+from ragauge.core.response import Run
 from ragauge.core.verdict import ExampleVerdict
 from ragauge.evaluation.scorecard import cards
+from ragauge.evaluation.scorecard.card_builder import CardBuilder
+from ragauge.evaluation.scorecard.card_parts import PartCache
 from ragauge.metrics.base import MetricResult
 from ragauge.scores.results.scorecard import Cause
+from ragauge.scores.results.scorecard import ScorecardData as Card
 from ragauge.store.calls import Call
-from ragauge.store.cards import CardKey
 from ragauge.store.evidence import PackedEvidence
 from ragauge.store.judges import LabelFile, TextScore
 from ragauge.store.labels import LabelDraw
@@ -68,7 +71,7 @@ READ = {
     "trials",
     "own_metrics",  # a declaration that is read instead of another counts as a write of every run
 }
-OWN = {"cards", "example_indexes", "summary_values", "ragauge_version", "sqlite_master"}
+OWN = {"cards", "summary_values", "ragauge_version", "sqlite_master"}
 
 
 @pytest.fixture(scope="module")
@@ -219,13 +222,17 @@ def test_nothing_stale_is_given_out(store: str, what: str) -> None:
     """After each kind of write, a scorecard is no longer given out as it was kept."""
     gone = what.endswith("is gone")
     with open_store(store) as opened:
-        base = "" if gone else opened.runs.find("main").run_id
+        base = None if gone else opened.runs.find("main")
         run = opened.runs.find("changed")
-        key = CardKey(run.run_id, opened.scores.judges(run.run_id)[0], base)
-        rg.open_run("changed", store=store).scorecard(baseline=base or None)
-        assert opened.cards.read(key) is not None
+        rg.open_run("changed", store=store).scorecard(baseline=base)
+        assert _read_kept(opened, run, base) is not None
         WRITES[what](opened)
-        assert opened.cards.read(key) is None
+        assert _read_kept(opened, run, base) is None
+
+
+def _read_kept(store: Store, run: Run, base: Run | None = None) -> Card | None:
+    kept = PartCache(store, run, store.scores.judges(run.run_id)[0], base).read_card()
+    return None if kept is None else kept.card
 
 
 @pytest.mark.prove
@@ -241,15 +248,12 @@ def test_no_stale_comparison_is_given_out(store: str) -> None:
             assert build_comparison_state(base, [run], store=store) == build_comparison_state(base, [run], store=store)
 
 
+KINDS = [what for what in WRITES if not what.endswith("is gone")]
+
+
 @pytest.mark.parametrize(
     "what",
-    [
-        pytest.param("a score", marks=pytest.mark.prove),
-        "a score of the baseline",
-        pytest.param("a note", marks=pytest.mark.prove),
-        pytest.param("a state", marks=pytest.mark.prove),
-        pytest.param("a cause", marks=pytest.mark.prove),
-    ],
+    [what if what == "a score of the baseline" else pytest.param(what, marks=pytest.mark.prove) for what in KINDS],
 )
 def test_after_a_write_the_scorecard_is_that_of_a_store_without_any(store: str, what: str) -> None:
     """What is shown after a write equals what is computed where no scorecard was ever kept."""
@@ -265,31 +269,45 @@ def test_after_a_write_the_scorecard_is_that_of_a_store_without_any(store: str, 
     assert again == run.scorecard(baseline="main").to_json()
 
 
+@pytest.mark.parametrize("what", ["a score of the baseline", "a note", "a baseline"])
+def test_a_write_elsewhere_leaves_the_report_of_a_run(store: str, what: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is written of the baseline renews the comparison and the history; the run's own numbers are not computed."""
+    run = rg.open_run("changed", store=store)
+    run.scorecard(baseline="main")
+    with open_store(store) as opened:
+        WRITES[what](opened)
+    monkeypatch.setattr(CardBuilder, "_gathered", None)
+    renewed = run.scorecard(baseline="main")
+    monkeypatch.undo()
+    with sqlite3.connect(store.removeprefix("sqlite:///")) as raw:
+        raw.execute("DELETE FROM cards")
+    raw.close()
+    assert forms(renewed) == forms(run.scorecard(baseline="main"))
+
+
 @pytest.mark.prove
 def test_other_runs_leave_a_scorecard_fresh(store: str) -> None:
     """A newer run, of this set or another, changes no scorecard: pages stay quick while something is evaluated."""
     with open_store(store) as opened:
         run = opened.runs.find("changed")
-        key = CardKey(run.run_id, opened.scores.judges(run.run_id)[0])
         rg.open_run("changed", store=store).scorecard()
         evaluated(store, "newer", invented=5)
         rg.evaluate(rows(3, prefix="x"), metrics=METRICS, judge=SPEC, store=store, name="elsewhere", workers=1)
-        assert opened.cards.read(key) is not None
+        assert _read_kept(opened, run) is not None
 
 
 def test_other_judges_leave_a_scorecard_fresh(store: str) -> None:
     """What is kept of a judge that did not judge the run changes neither its scorecard nor its verdict in lists."""
     with open_store(store) as opened:
         base, run = opened.runs.find("main"), opened.runs.find("changed")
-        key = CardKey(run.run_id, opened.scores.judges(run.run_id)[0], base.run_id)
         rg.open_run("changed", store=store).scorecard(baseline="main")
-        kept, told = opened.cards.read(key), opened.cards.verdicts([run.run_id])
+        kept, told = _read_kept(opened, run, base), opened.cards.verdicts([run.run_id])
         opened.judges.save_spec("stranger@1", "stranger")
         file = LabelFile("stranger@1", "verify_answer", 1, b"f" * 32, "labels.jsonl")
         opened.checks.save_scores(file, [TextScore("faithfulness", b"i" * 32, b"e" * 32, 1.0, 0.5, 1)])
         assert kept is not None
         assert told[run.run_id]
-        assert (opened.cards.read(key), opened.cards.verdicts([run.run_id])) == (kept, told)
+        assert (_read_kept(opened, run, base), opened.cards.verdicts([run.run_id])) == (kept, told)
 
 
 @contextmanager

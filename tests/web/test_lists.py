@@ -86,7 +86,7 @@ def test_order_of_quality_is_that_of_the_quality_shown(copied: str, twice: bool)
                 INSERT INTO scores SELECT s.run_no, s.response_no, (SELECT judge_no FROM judges WHERE judge_id = ''), 0,
                 s.metric_no, 0, s.response_no % 2, NULL, NULL, NULL, NULL, NULL FROM scores s
                 JOIN metrics m ON m.metric_no = s.metric_no AND m.name IN ('faithfulness', 'context_recall')""")
-            raw.execute("DELETE FROM example_indexes")
+            raw.execute("DELETE FROM cards WHERE part = 'examples'")
     run = rg.open_run("bad", store=copied)
     best = 2.0  # those without a quality come last
     by_quality = sorted(whole, key=lambda row: best if row.quality is None else row.quality)

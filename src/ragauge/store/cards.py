@@ -1,86 +1,91 @@
-"""Scorecards and charts as they were computed, each with what it was computed from."""
+"""Parts of scorecards and charts as they were computed, each with what it was computed from."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
-from sqlalchemy import ColumnElement, Connection, Select, and_, func, or_, select
+from sqlalchemy import ColumnElement, Connection, Select, and_, func, null, or_, select
 
 from ragauge.core.identity import to_canonical_json
 from ragauge.store.database import Database, iter_matching_rows, split_batches
 from ragauge.store.label_schema import draws, labels
-from ragauge.store.names import find_judge_no, find_run_no
+from ragauge.store.names import NOBODY, find_judge_no, find_run_no
 from ragauge.store.page_schema import cards, charts
 from ragauge.store.schema import baselines, judges, run_judges, runs
-from ragauge.store.text_codec import pack_text, unpack_text
+from ragauge.store.text_codec import pack_bytes, pack_text, unpack_bytes, unpack_text
 from ragauge.version import __version__
 
-BODY_VERSION = 10  # of the body; another one is computed anew
+BODY_VERSION = 11  # of the bodies; another one is computed anew
 NO_VERDICT = "none"  # of two runs that cannot be compared, or have no example in common
+# what the run says alone, the segments of its examples, the runs before it, it beside a baseline, lists of its examples
+Part = Literal["report", "segments", "history", "comparison", "examples"]
+COUNTED: Mapping[Part, frozenset[str]] = {  # part -> what else decides it beside the writes of the two runs
+    "report": frozenset({"judges", "labels", "related runs"}),
+    "segments": frozenset({"judges", "labels", "related runs"}),
+    "history": frozenset({"judges", "baselines", "earlier runs"}),
+    "comparison": frozenset({"judges", "baselines", "labels", "related runs"}),
+    "examples": frozenset(),
+}
 REFERENCE_VARIANTS = ("oracle", "closed_book")  # variants whose runs over the same set a scorecard reads
 
 
 class CardKey(NamedTuple):
-    """Which scorecard."""
+    """Which part of which scorecard."""
 
     run_id: str  #: of the run.
     judge_id: str | None  #: who judged; None = nobody.
     base_id: str = ""  #: id of the run that it is compared with; "" for none.
+    part: Part = "comparison"  #: what it says.
 
 
 class CardState(NamedTuple):
-    """What a scorecard is computed from, as counts of writes: where they are the same, so is the scorecard."""
+    """What a part is computed from, as counts of writes: where they are the same, so is the part."""
 
-    writes: int  #: of the run.
+    writes: int  #: of the run; of lists of examples, the writes that those show.
     base_writes: int  #: of the baseline's run; 0 without one.
     stamp: str  #: everything else, as text: other runs, judges of these two, labels, baselines, this program's version.
 
 
-class CachedCard(NamedTuple):
-    """A scorecard that is fresh: what it was computed from, and the scorecard as JSON."""
+class CachedPart(NamedTuple):
+    """A part that is fresh: what it was computed from, and the part as it was saved."""
 
     state: CardState
-    body: str
+    body: bytes
 
 
 class Cards:
-    """The last scorecard of a run by each judge and baseline. One that is not fresh is never given out."""
+    """The last scorecard of a run by each judge, in parts. One that is not fresh is never given out."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def state(self, key: CardKey, versions: Sequence[str], extra_state: str = "") -> CardState:
-        """What the scorecard would be computed from now.
+    def state(self, key: CardKey, versions: Sequence[str] = (), extra_state: str = "") -> CardState:
+        """What the part would be computed from now.
 
         Args:
-            key: which scorecard.
+            key: which part.
             versions: content hashes of the sets whose earlier runs it shows.
             extra_state: what it says beyond what is counted here.
         """
         with self._database.read() as connection:
             return _compute_state(connection, key, versions, extra_state)
 
-    def read(self, key: CardKey, extra_state: str = "") -> CachedCard | None:
-        """The scorecard that was kept; None where there is none, or it is not fresh."""
+    def read(self, key: CardKey, extra_state: str = "") -> CachedPart | None:
+        """The part that was kept; None where there is none, or it is not fresh."""
         with self._database.read() as connection:
-            condition = _find_row_condition(connection, key)
-            cached = (
-                None
-                if condition is None
-                else connection.execute(
-                    select(cards.c.writes, cards.c.base_writes, cards.c.stamp, cards.c.body).where(condition)
-                ).first()
-            )
+            columns = (cards.c.writes, cards.c.base_writes, cards.c.stamp, cards.c.body)
+            cached = connection.execute(select(*columns).where(_build_row_condition(key))).first()
             if cached is None:
                 return None
             stamp_parts = json.loads(cached.stamp)
             if stamp_parts[:2] != [__version__, BODY_VERSION]:
                 return None
             state = _compute_state(connection, key, stamp_parts[3], extra_state)
-            body = unpack_text(cached.body) if state == (cached.writes, cached.base_writes, cached.stamp) else ""
-            return CachedCard(state, body) if body else None
+            fresh = state == (cached.writes, cached.base_writes, cached.stamp)
+            body = unpack_bytes(cached.body) if fresh else b""
+            return CachedPart(state, body) if body else None
 
     def verdicts(self, run_ids: Sequence[str]) -> dict[str, dict[tuple[str | None, str], str]]:
         """Run id -> (judge, id of the baseline) -> verdict, of scorecards whose numbers are as they were.
@@ -103,7 +108,8 @@ class Cards:
             .join_from(cards, runs, runs.c.run_no == cards.c.run_no)
             .join(base, base.c.run_no == cards.c.base_no)
             .join(judges, judges.c.judge_no == cards.c.judge_no)
-            .where(cards.c.verdict != "", cards.c.writes == runs.c.writes, cards.c.base_writes == base.c.writes)
+            .where(cards.c.part == "comparison", cards.c.verdict != "")
+            .where(cards.c.writes == runs.c.writes, cards.c.base_writes == base.c.writes)
         )
         verdicts_by_run: dict[str, dict[tuple[str | None, str], str]] = {}
         with self._database.read() as connection:
@@ -116,52 +122,57 @@ class Cards:
                     verdicts_by_run.setdefault(run_id, {})[judge_id or None, base_id] = verdict
         return verdicts_by_run
 
-    def save(self, key: CardKey, state: CardState, body: str, verdict: str = "") -> None:
-        """Stores a scorecard in place of an earlier one, unless something was written since its state was asked for.
+    def save(self, key: CardKey, state: CardState, body: bytes, verdict: str = "") -> None:
+        """Stores a part in place of an earlier one, unless something was written since its state was asked for.
 
         A store that can only be read stays as it is.
 
         Args:
-            key: which scorecard.
+            key: which part.
             state: from before it was computed.
-            body: the scorecard as JSON; "" where there can be none.
+            body: the part; empty where there can be none.
             verdict: on the baseline, or NO_VERDICT; "" without one.
         """
         _, _, extra_state, versions, *_ = json.loads(state.stamp)
         with self._database.write_if_possible() as connection:
             if connection is None or _compute_state(connection, key, versions, extra_state) != state:
                 return
-            base = find_run_no(connection, key.base_id) if key.base_id else 0
+            judge = find_judge_no(connection, key.judge_id)
+            if judge is None:  # nothing was ever scored
+                return
             values = {
                 "run_no": find_run_no(connection, key.run_id),
-                "judge_no": find_judge_no(connection, key.judge_id),
-                "base_no": base,
+                "judge_no": judge,
+                "base_no": find_run_no(connection, key.base_id) if key.base_id else 0,
+                "part": key.part,
                 **state._asdict(),
                 "verdict": verdict,
-                "body": pack_text(body),
+                "body": pack_bytes(body),
             }
             statement = self._database.insert(cards)
             update = {name: statement.excluded[name] for name in (*state._fields, "verdict", "body")}
-            index = ["run_no", "judge_no", "base_no"]
+            index = ["run_no", "judge_no", "base_no", "part"]
             connection.execute(statement.on_conflict_do_update(index_elements=index, set_=update), [values])
 
 
-def _find_row_condition(connection: Connection, key: CardKey) -> ColumnElement[bool] | None:
-    """Condition: the row of a scorecard; None where its judge never judged here."""
-    judge = find_judge_no(connection, key.judge_id)
-    if judge is None:
-        return None
-    base = find_run_no(connection, key.base_id) if key.base_id else 0
+def _build_row_condition(key: CardKey) -> ColumnElement[bool]:
+    """Condition: the row of a part."""
+    run, base = (select(runs.c.run_no).where(runs.c.run_id == run_id) for run_id in (key.run_id, key.base_id))
+    judge = select(judges.c.judge_no).where(judges.c.judge_id == (key.judge_id or NOBODY))
     return and_(
-        cards.c.run_no == find_run_no(connection, key.run_id), cards.c.judge_no == judge, cards.c.base_no == base
+        cards.c.run_no == run.scalar_subquery(),
+        cards.c.judge_no == judge.scalar_subquery(),
+        cards.c.base_no == (base.scalar_subquery() if key.base_id else 0),
+        cards.c.part == key.part,
     )
 
 
 def _compute_state(connection: Connection, key: CardKey, versions: Sequence[str], extra_state: str) -> CardState:
     """One statement: a list of runs is read from an index alone. Judges of other runs are no part of a scorecard."""
     run_columns = runs.c
+    writes_column = run_columns.example_writes if key.part == "examples" else run_columns.writes
     own_run = (
-        select(run_columns.run_no, run_columns.writes, run_columns.set_version)
+        select(run_columns.run_no, writes_column.label("writes"), run_columns.set_version)
         .where(run_columns.run_id == key.run_id)
         .cte("mine")
     )
@@ -170,24 +181,22 @@ def _compute_state(connection: Connection, key: CardKey, versions: Sequence[str]
     run_nos = select(own_run.c.run_no).union_all(select(base.c.run_no))
     draw_condition = draws.c.run_no.in_(run_nos)
     earlier = and_(run_columns.set_version.in_(versions), run_columns.run_no <= number)
-    others = or_(
+    related = or_(
         and_(run_columns.set_version == version, run_columns.variant.in_(REFERENCE_VARIANTS)),
         run_columns.confirms == key.run_id,
     )
-    count, last, sum_of = func.count(), func.max(run_columns.run_no), func.sum(run_columns.writes)
-    columns = [
-        select(own_run.c.writes),
-        select(base.c.writes),
-        _count_judge_writes(run_nos),
-        select(func.max(baselines.c.baseline_no)),
-        select(func.max(draws.c.draw_no)).where(draw_condition),
-        select(func.max(labels.c.label_no)).where(select(draws.c.draw_no).where(draw_condition).exists()),
-        *(select(aggregate).select_from(runs).where(earlier) for aggregate in (count, last, sum_of)),
-        *(select(aggregate).select_from(runs).where(others) for aggregate in (count, last, sum_of)),
+    aggregates = (func.count(), func.max(run_columns.run_no), func.sum(run_columns.writes))
+    counts: list[tuple[str, Select[Any]]] = [
+        ("judges", _count_judge_writes(run_nos)),
+        ("baselines", select(func.max(baselines.c.baseline_no))),
+        ("labels", select(func.max(draws.c.draw_no)).where(draw_condition)),
+        ("labels", select(func.max(labels.c.label_no)).where(select(draws.c.draw_no).where(draw_condition).exists())),
+        *(("earlier runs", select(aggregate).select_from(runs).where(earlier)) for aggregate in aggregates),
+        *(("related runs", select(aggregate).select_from(runs).where(related)) for aggregate in aggregates),
     ]
-    writes, base_writes, *other_values = connection.execute(
-        select(*(column.scalar_subquery() for column in columns))
-    ).one()
+    counted = [count.scalar_subquery() if name in COUNTED[key.part] else null() for name, count in counts]
+    columns = [select(own_run.c.writes).scalar_subquery(), select(base.c.writes).scalar_subquery(), *counted]
+    writes, base_writes, *other_values = connection.execute(select(*columns)).one()
     stamp = to_canonical_json([__version__, BODY_VERSION, extra_state, sorted(versions), *other_values])
     return CardState(writes or 0, base_writes or 0, stamp)
 

@@ -19,7 +19,7 @@ from ragauge.store.database import Database, build_in_condition, iter_matching_r
 from ragauge.store.files_beside import FileSearchResult, remove_lines, search_files
 from ragauge.store.label_schema import draws, labels
 from ragauge.store.monitor_schema import alerts, deliveries
-from ragauge.store.page_schema import cards, charts, example_groups, example_indexes
+from ragauge.store.page_schema import cards, charts, example_groups
 from ragauge.store.responses import StoredResponse, load_by_numbers
 from ragauge.store.schema import causes, examples, metadata, responses, run_texts, runs, scores, set_examples, texts
 from ragauge.store.sets import Texts
@@ -153,7 +153,7 @@ class TraceEraser:
             connection, set_examples, set_examples.c.example_no, stored.example_nos
         )
         for run_no in stored.run_nos:
-            for table in (cards, example_indexes, control_evidence, draws):
+            for table in (cards, control_evidence, draws):
                 connection.execute(delete(table).where(table.c.run_no == run_no))
             connection.execute(delete(cards).where(cards.c.base_no == run_no))
             self._recount_run(connection, run_no)

@@ -8,22 +8,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import Connection, select
-
-from ragauge.core.identity import to_canonical_json
 from ragauge.core.verdict import VERDICTS, Verdict
-from ragauge.store.database import Database
-from ragauge.store.names import find_judge_no, find_run_no
-from ragauge.store.page_schema import example_indexes as table
-from ragauge.store.schema import runs
-from ragauge.store.text_codec import pack_bytes, unpack_bytes
-from ragauge.version import __version__
 
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-BODY_VERSION = 2  # of the body; another one is made anew
 # as they stand in the body
 COLUMN_TYPES = {"number": "<i8", "verdict": "<i1", "cause": "<i2", "why": "<i2", "quality": "<f8"}
 
@@ -69,14 +59,14 @@ class ExampleIndex:
         head = [self.metrics, self.causes, self.whys, self.segments, self.tags]
         columns = {name: getattr(self, name) for name in COLUMN_TYPES} | {"number": np.diff(self.number, prepend=0)}
         column_bytes = [columns[name].astype(kind).tobytes() for name, kind in COLUMN_TYPES.items()]
-        return pack_bytes(b"".join([json.dumps(head).encode(), b"\n", *column_bytes]))
+        return b"".join([json.dumps(head).encode(), b"\n", *column_bytes])
 
     @classmethod
     def from_body(cls, body: bytes) -> ExampleIndex:
         """What `packed` gave."""
         import numpy as np
 
-        head, _, column_bytes = unpack_bytes(body).partition(b"\n")
+        head, _, column_bytes = body.partition(b"\n")
         metrics, causes, whys, segments, tags = json.loads(head)
         size = len(column_bytes) // sum(np.dtype(kind).itemsize for kind in COLUMN_TYPES.values())
         columns, start = {}, 0
@@ -86,54 +76,3 @@ class ExampleIndex:
         columns["number"] = np.cumsum(columns["number"])
         segment_values = {name: tuple(values) for name, values in segments.items()}
         return cls(tuple(metrics), tuple(causes), tuple(whys), segment_values, tuple(tags), **columns)
-
-
-class ExampleIndexes:
-    """The last index of a run by each judge. One that is not fresh is never given out."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
-
-    def compute_stamp(self, run_id: str) -> str:
-        """What an index of the run would be made of now."""
-        with self._database.read() as connection:
-            return _compute_stamp(connection, run_id)
-
-    def read(self, run_id: str, judge_id: str | None) -> ExampleIndex | None:
-        """The index that was kept; None where there is none, or it is not fresh."""
-        with self._database.read() as connection:
-            conditions = (
-                table.c.run_no == find_run_no(connection, run_id),
-                table.c.judge_no == find_judge_no(connection, judge_id),
-            )
-            cached = connection.execute(select(table.c.stamp, table.c.body).where(*conditions)).first()
-            fresh = cached is not None and cached.stamp == _compute_stamp(connection, run_id)
-        return ExampleIndex.from_body(cached.body) if cached is not None and fresh else None
-
-    def save(self, run_id: str, judge_id: str | None, stamp: str, index: ExampleIndex) -> None:
-        """Stores an index in place of an earlier one, unless something was written since its stamp was asked for.
-
-        A store that can only be read stays as it is.
-        """
-        with self._database.write_if_possible() as connection:
-            if connection is None or _compute_stamp(connection, run_id) != stamp:
-                return
-            judge = find_judge_no(connection, judge_id)
-            if judge is None:  # nothing was ever scored
-                return
-            row = {
-                "run_no": find_run_no(connection, run_id),
-                "judge_no": judge,
-                "stamp": stamp,
-                "body": index.pack_index(),
-            }
-            statement = self._database.insert(table)
-            update = {name: statement.excluded[name] for name in ("stamp", "body")}
-            keys = ["run_no", "judge_no"]
-            connection.execute(statement.on_conflict_do_update(index_elements=keys, set_=update), [row])
-
-
-def _compute_stamp(connection: Connection, run_id: str) -> str:
-    """Of this program, and how often what lists show of the run was written."""
-    writes = connection.execute(select(runs.c.example_writes).where(runs.c.run_id == run_id)).scalar()
-    return to_canonical_json([__version__, BODY_VERSION, writes])

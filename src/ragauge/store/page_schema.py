@@ -32,11 +32,12 @@ cards = Table(
     Column("run_no", Key, ForeignKey("runs.run_no", ondelete="CASCADE"), primary_key=True),
     Column("judge_no", Key, ForeignKey("judges.judge_no"), primary_key=True),
     Column("base_no", Integer, primary_key=True),  # number of the baseline's run; 0 for none
+    Column("part", ShortText, primary_key=True),  # what of the scorecard; `store.cards.Part` lists them
     Column("writes", Integer, nullable=False),  # of the run when it was computed
     Column("base_writes", Integer, nullable=False),  # of the baseline's run
     Column("stamp", Text, nullable=False),  # of all else that it was computed from
     Column("verdict", Text, nullable=False),  # on the baseline; "" without one
-    Column("body", LargeBinary, nullable=False),  # packed JSON; of runs that cannot be compared, nothing
+    Column("body", LargeBinary, nullable=False),  # packed; of runs that cannot be compared, nothing
 )
 
 evaluations = Table(
@@ -72,13 +73,4 @@ example_groups = Table(
     Column("name", ShortText, primary_key=True),  # of a segment; "" for tags
     Column("value", ShortText, primary_key=True),
     sqlite_with_rowid=False,
-)
-
-example_indexes = Table(
-    "example_indexes",
-    metadata,
-    Column("run_no", Key, ForeignKey("runs.run_no", ondelete="CASCADE"), primary_key=True),
-    Column("judge_no", Key, ForeignKey("judges.judge_no"), primary_key=True),
-    Column("stamp", Text, nullable=False),  # of the program, and how often what it was made of had been written
-    Column("body", LargeBinary, nullable=False),  # packed
 )

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from ragauge.store.erasing import TraceEraser
     from ragauge.store.evaluations import RunEvaluations
     from ragauge.store.evidence import Evidences
-    from ragauge.store.example_index import ExampleIndexes
     from ragauge.store.example_list import ExampleList
     from ragauge.store.inbox import Inbox
     from ragauge.store.integrity import Integrity
@@ -113,7 +112,7 @@ class Store:
     causes: Causes  #: why examples failed.
     verdicts: Verdicts  #: whether examples failed.
     controls: StoredControls  #: how well the judges of runs read control pairs.
-    cards: Cards  #: the last computed scorecards.
+    cards: Cards  #: the last computed scorecards, in parts.
     charts: Charts  #: rendered charts.
     summaries: Summaries  #: the last summary of each run.
     replies: Replies  #: replies of models.
@@ -128,7 +127,6 @@ class Store:
     evaluations: RunEvaluations  #: progress of the last evaluation of each run.
     question_runs: QuestionRuns  #: one question in all runs.
     example_list: ExampleList  #: the examples of runs as lists show them.
-    example_indexes: ExampleIndexes  #: what those lists are sorted and filtered by.
     studies: Studies  #: studies and their trials.
     vectors: Vectors  #: of texts, by embedder and prefix.
     labels: Labels  #: human labels.

@@ -12,6 +12,7 @@ from ragauge.core.errors import UnknownName, UsageError
 from ragauge.core.verdict import VERDICTS, Verdict
 from ragauge.scores.results.scorecard import Cause
 from ragauge.scores.segments import DERIVED_COLUMNS
+from ragauge.store.cards import CardKey
 from ragauge.verbs.columns import iter_visits, load_verdicts
 
 if TYPE_CHECKING:
@@ -209,12 +210,15 @@ def load_example_index(store: Store, run_id: str, judge_id: str | None) -> Examp
     """
 
     def load_or_build() -> ExampleIndex:
-        indexes = store.example_indexes
-        stamp, cached = indexes.compute_stamp(run_id), indexes.read(run_id, judge_id)
-        if cached is None:
-            cached = _build_index(store, run_id, judge_id)
-            indexes.save(run_id, judge_id, stamp, cached)
-        return cached
+        from ragauge.store.example_index import ExampleIndex
+
+        key = CardKey(run_id, judge_id, part="examples")
+        state, cached = store.cards.state(key), store.cards.read(key)
+        if cached is not None:
+            return ExampleIndex.from_body(cached.body)
+        index = _build_index(store, run_id, judge_id)
+        store.cards.save(key, state, index.pack_index())
+        return index
 
     return store.cache_for_run(run_id, ("example index", judge_id), load_or_build)
 

@@ -84,7 +84,7 @@ def find_default_comparison(
     from ragauge.comparison.baselines.baseline import find_baseline_run
     from ragauge.comparison.baselines.verb import BaselineFinder
     from ragauge.evaluation.runs.run_rows import build_row_without_verdict
-    from ragauge.evaluation.scorecard.card_cache import is_compared, read_cached_card
+    from ragauge.evaluation.scorecard.card_parts import PartCache, is_compared
     from ragauge.evaluation.scorecard.cards import load_card, resolve_judge, resolve_scored_judge
 
     facts, bases = run_facts or (store.run_list.facts([run.run_id])[run.run_id], BaselineFinder(store))
@@ -95,20 +95,20 @@ def find_default_comparison(
     judge_id = resolve_judge(store, run, judge)
     for choice in bases.of(run, facts):
         other = store.runs.find(choice.run_id)
-        card = read_cached_card(store, run, judge_id, other)
+        card = PartCache(store, run, judge_id, other).read_card()
         if card is None:
             if not evaluated:  # what is wrong with the run itself is told, not passed over
                 resolve_scored_judge(store, run, judge)
                 evaluated = True
             card = _build_comparison_card(store, run, judge_id, other)
-        if card is not None and is_compared(card.card):
+        if card is not None and is_compared(card.card.baseline):
             return ComparedRun(row, card, other, choice.why)
     return ComparedRun(row, load_card(store, run, judge), None, "")
 
 
 def _build_comparison_card(store: Store, run: Run, judge_id: str | None, base: Run) -> Scorecard | None:
     """The scorecard of a run beside another one, computed; None where they cannot be compared, which is kept too."""
-    from ragauge.evaluation.scorecard.card_cache import IncomparablePair
+    from ragauge.evaluation.scorecard.card_parts import IncomparablePair
     from ragauge.evaluation.scorecard.cards import load_card
 
     incomparable = IncomparablePair(store, run, judge_id, base)

@@ -150,6 +150,16 @@ class ExampleOutcomes(NamedTuple):
     failed: FailedResponses
 
 
+class DiagnosisInputs(NamedTuple):
+    """What the diagnosis of a run is made from, whatever the run is compared with."""
+
+    summaries: tuple[Summary, ...]  #: one a metric, over all examples.
+    segments: Segments  #: the segments shown, with the labels of answerable.
+    in_segments: BySegment  #: column -> value -> summaries.
+    answerable: tuple[Summary, ...] | None  #: over the examples that are not labelled unanswerable; None: none is.
+    matches: Sequence[IdMatch]  #: of labelled with retrieved ids, of documents and of chunks.
+
+
 def build_scorecard(
     evaluated: EvaluatedRun,
     judge_note: JudgeNote,
@@ -171,43 +181,27 @@ def build_scorecard(
         matches: of labelled with retrieved ids, of documents and of chunks.
         against: what the run is held against, after it has read every metric; None = starting points alone.
     """
-    run, metrics, in_segments = evaluated.run, evaluated.metrics, tables.in_segments
+    run, metrics = evaluated.run, evaluated.metrics
     verdicts, failed = outcomes
-    variant_note = VARIANT_NOTES.get(run.variant, "")
-    matches = () if variant_note else matches  # whatever came was not found by the system
+    inputs = DiagnosisInputs(
+        tables.summaries, tables.segments, tables.in_segments, tables.answerable_summaries, matches
+    )
     failed_examples = failed.by_example()
-    counts, shown_by = Counter(failed_examples.cause), Counter(failed_examples.shown_by)
-    diagnosed = [
-        finding
-        for finding in diagnose(
-            tables.summaries,
-            failed,
-            evaluated.n,
-            within=SegmentView(tables.segments, in_segments),
-            judge_id=judge_note.judge_id,
-            answerable=tables.answerable_summaries,
-            against=against,
-        )
-        if not (variant_note and _is_about_retrieval(finding, failed_examples))
-    ]
     return ScorecardData(
         run,
         _add_judge_error(judge_note, metrics),
         evaluated.n,
         evaluated.pending,
         tables.summaries,
-        in_segments,
-        findings=_build_findings(
-            diagnosed, matches, failed, run, None if variant_note else against, judge_note.judge_id
-        ),
-        causes=dict(counts.most_common()),
+        inputs.in_segments,
+        findings=build_findings(run, evaluated.n, judge_note.judge_id, inputs, failed, against),
+        causes=dict(Counter(failed_examples.cause).most_common()),
         failed_examples=verdicts.failed,
         worst=tuple(worst),
         warnings=(
-            *([variant_note] if variant_note else []),
-            *evaluated.warnings,
-            *(() if variant_note else warn_known_items(tables.known_items, evaluated.n)),
-            *list_warnings(tables.summaries, judge_note, evaluated.n, matches),
+            *list_run_warnings(evaluated),
+            *(() if run.variant in VARIANT_NOTES else warn_known_items(tables.known_items, evaluated.n)),
+            *list_warnings(tables.summaries, judge_note, evaluated.n, _select_matches(run, matches)),
         ),
         definitions={str(metric): get_definition(metric) for metric in metrics},
         level=tables.level,
@@ -216,24 +210,54 @@ def build_scorecard(
         unclear=verdicts.counts("unclear"),
         not_judged=verdicts.counts("not_judged"),
         rule_version=verdicts.rule_version,
-        failed_by=dict(shown_by.most_common()),
+        failed_by=dict(Counter(failed_examples.shown_by).most_common()),
         labels_alone=tables.known.is_label_only,
         named=tables.named,
     )
 
 
-def _build_findings(
-    diagnosed: Sequence[Finding],
-    matches: Sequence[IdMatch],
-    failed: FailedResponses,
-    run: Run,
-    against: Against | None,
-    judge_id: str,
+def list_run_warnings(evaluated: EvaluatedRun) -> list[str]:
+    """The warnings that stand first: passages that were handed to the run, and those of the caller."""
+    variant_note = VARIANT_NOTES.get(evaluated.run.variant, "")
+    return [*([variant_note] if variant_note else []), *evaluated.warnings]
+
+
+def _select_matches(run: Run, matches: Sequence[IdMatch]) -> Sequence[IdMatch]:
+    """None where the passages were handed to the run: whatever came was not found by the system."""
+    return () if run.variant in VARIANT_NOTES else matches
+
+
+def build_findings(
+    run: Run, n: int, judge_id: str, inputs: DiagnosisInputs, failed: FailedResponses, against: Against | None
 ) -> tuple[Finding, ...]:
-    """The diagnosis, with what stands before it: ids that do not meet, calls that failed, evidence that was lost."""
-    failed_examples = failed.by_example()
-    findings = put_lost_evidence_first(fill_run_name(diagnosed, failed, run.name), against, failed_examples, judge_id)
-    return put_id_mismatch_first(matches, failed_examples, findings)
+    """The diagnosis, with what stands before it: ids that do not meet, calls that failed, evidence that was lost.
+
+    Args:
+        run: whose.
+        n: examples evaluated.
+        judge_id: who judged; "" when nothing was asked.
+        inputs: what it is made from.
+        failed: the failed responses.
+        against: what the run is compared with; None = starting points alone.
+    """
+    is_given, failed_examples = run.variant in VARIANT_NOTES, failed.by_example()
+    diagnosed = [
+        finding
+        for finding in diagnose(
+            inputs.summaries,
+            failed,
+            n,
+            within=SegmentView(inputs.segments, inputs.in_segments),
+            judge_id=judge_id,
+            answerable=inputs.answerable,
+            against=against,
+        )
+        if not (is_given and _is_about_retrieval(finding, failed_examples))
+    ]
+    findings = put_lost_evidence_first(
+        fill_run_name(diagnosed, failed, run.name), None if is_given else against, failed_examples, judge_id
+    )
+    return put_id_mismatch_first(_select_matches(run, inputs.matches), failed_examples, findings)
 
 
 def _add_judge_error(note: JudgeNote, metrics: Sequence[Metric]) -> JudgeNote:

@@ -48,12 +48,12 @@ def draw_estimates(chart_points: Sequence[Point], title: str, *, bars: bool = Fa
 
     scale = alt.Scale(domain=[0, 1])
     base = alt.Chart(build_data(rows)).encode(
-        y=alt.Y("name:N", sort=None, axis=build_name_axis()), description="says:N"
+        y=alt.Y("name:N", sort=None, axis=build_name_axis()), description=alt.Description("says:N")
     )
     x = alt.X("mean:Q", scale=scale, axis=build_share_axis(title))
     rule = base.mark_rule(
         stroke=get_color("ink" if bars else hue), strokeWidth=1.5 if bars else 3, opacity=0.75
-    ).encode(x=alt.X("low:Q", scale=scale, axis=build_share_axis(title)), x2="high:Q", **encode_link(rows))
+    ).encode(x=alt.X("low:Q", scale=scale, axis=build_share_axis(title)), x2=alt.X2("high:Q"), **encode_link(rows))
     if bars:
         body = base.mark_bar(cornerRadiusEnd=2, size=ROW_HEIGHT_PX - 10).encode(
             x=x, fill=alt.value(get_color(hue)), **encode_link(rows)
@@ -94,7 +94,7 @@ def draw_rank_use(alignment: Alignment, links: Sequence[str], relevant: Sequence
     scale = alt.Scale(domain=[0, 1])
     body = base.mark_bar(cornerRadiusEnd=2, fill=get_color("bar")).encode(
         y=alt.Y("used:Q", scale=scale, axis=build_share_axis("share of answers")),
-        description="says:N",
+        description=alt.Description("says:N"),
         **encode_link(rows),
     )
     if all(row["relevant"] is None for row in rows):
@@ -103,7 +103,7 @@ def draw_rank_use(alignment: Alignment, links: Sequence[str], relevant: Sequence
         shape="diamond", filled=True, size=130, fill=get_color("ink"), stroke=get_color("page")
     ).encode(
         y=alt.Y("relevant:Q", scale=scale, axis=build_share_axis("share of answers")),
-        description="tells:N",
+        description=alt.Description("tells:N"),
         **encode_link(rows, "leads"),
     )
     return draw_chart(alt.layer(body, mark), 150)
@@ -133,12 +133,15 @@ def draw_timings(timings: Sequence[Timing], links: Sequence[tuple[str, str, str]
     axis = alt.Axis(title="milliseconds", tickCount=5)
     base = alt.Chart(build_data(rows)).encode(y=alt.Y("stage:N", sort=None, axis=build_name_axis()))
     thin = base.mark_rule(stroke=get_color("bar"), strokeWidth=2.5).encode(
-        x=alt.X("p95:Q", axis=axis), x2="p99:Q", description="says99:N", **encode_link(rows, "tail")
+        x=alt.X("p95:Q", axis=axis),
+        x2=alt.X2("p99:Q"),
+        description=alt.Description("says99:N"),
+        **encode_link(rows, "tail"),
     )
     thick = base.mark_rule(stroke=get_color("bar"), strokeWidth=7, opacity=0.55).encode(
-        x="p50:Q", x2="p95:Q", description="says95:N", **encode_link(rows, "middle")
+        x=alt.X("p50:Q"), x2=alt.X2("p95:Q"), description=alt.Description("says95:N"), **encode_link(rows, "middle")
     )
     dot = base.mark_point(filled=True, size=90, fill=get_color("accent"), stroke=get_color("page")).encode(
-        x="p50:Q", description="says:N", **encode_link(rows)
+        x=alt.X("p50:Q"), description=alt.Description("says:N"), **encode_link(rows)
     )
     return draw_chart(alt.layer(thin, thick, dot), ROW_HEIGHT_PX * len(rows))

@@ -76,15 +76,15 @@ def draw_pareto(cause_bars: tuple[CauseBar, ...], failed: int) -> str:
     bar_marks = base.mark_bar(cornerRadiusEnd=2).encode(
         x=alt.X("count:Q", scale=scale, axis=axis),
         fill=alt.Fill("place:O", scale=_build_palette(), legend=None),
-        description="says:N",
+        description=alt.Description("says:N"),
         **encode_link(rows),
     )
     reached = base.encode(x=alt.X("reached:Q", scale=scale, axis=axis))
     share_line = reached.mark_line(stroke=get_color("soft"), strokeWidth=1.5)
     points = reached.mark_point(filled=True, size=28, fill=get_color("soft"), stroke=None).encode(
-        description="adds:N", **encode_link(rows)
+        description=alt.Description("adds:N"), **encode_link(rows)
     )
-    labels = reached.mark_text(align="left", dx=7, fontSize=11).encode(text="label:N")
+    labels = reached.mark_text(align="left", dx=7, fontSize=11).encode(text=alt.Text("label:N"))
     return draw_chart(alt.layer(bar_marks, share_line, points, labels), ROW_HEIGHT_PX * len(rows))
 
 
@@ -131,7 +131,7 @@ def draw_by_segment(
             x=alt.X("count:Q", stack="zero", axis=build_count_axis("failed examples", longest)),
             fill=alt.Fill("place:O", scale=_build_palette(), legend=None),
             order="place:Q",
-            description="says:N",
+            description=alt.Description("says:N"),
             **encode_link(rows),
         )
     )

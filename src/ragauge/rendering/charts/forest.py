@@ -60,7 +60,9 @@ def draw_forest(forest_rows: Sequence[ForestRow], title: str, *, percent: bool =
     hues = alt.Scale(domain=list(SHAPES), range=[get_color(shape) for shape in SHAPES])
     shapes = alt.Scale(domain=list(SHAPES), range=list(SHAPES.values()))
     base = alt.Chart(build_data(rows)).encode(
-        y=alt.Y("name:N", sort=None, axis=build_name_axis(220)), description="says:N", **encode_link(rows)
+        y=alt.Y("name:N", sort=None, axis=build_name_axis(220)),
+        description=alt.Description("says:N"),
+        **encode_link(rows),
     )
     x = alt.X("mean:Q", scale=scale, axis=axis)
     zero = (
@@ -69,11 +71,13 @@ def draw_forest(forest_rows: Sequence[ForestRow], title: str, *, percent: bool =
         .encode(x=alt.X("at:Q", scale=scale, axis=axis))
     )
     reach = base.mark_rule(strokeWidth=2.5, opacity=0.75).encode(
-        x=alt.X("low:Q", scale=scale, axis=axis), x2="high:Q", stroke=alt.Stroke("hue:N", scale=hues, legend=None)
+        x=alt.X("low:Q", scale=scale, axis=axis),
+        x2=alt.X2("high:Q"),
+        stroke=alt.Stroke("hue:N", scale=hues, legend=None),
     )
     behind = base.mark_rule(strokeWidth=6, opacity=0.22).encode(
         x=alt.X("far_low:Q", scale=scale, axis=axis),
-        x2="far_high:Q",
+        x2=alt.X2("far_high:Q"),
         stroke=alt.Stroke("hue:N", scale=hues, legend=None),
     )
     mark = base.mark_point(size=80, filled=True, stroke=None).encode(

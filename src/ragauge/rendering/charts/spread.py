@@ -65,11 +65,11 @@ def _build_spec() -> dict[str, Any]:
         .mark_rect()
         .encode(
             x=alt.X("from:Q", axis=None, scale=alt.Scale(domain=[0, 1], nice=False)),
-            x2="to:Q",
+            x2=alt.X2("to:Q"),
             y=alt.Y("count:Q", axis=None, scale=alt.Scale(nice=False, zero=True)),
             y2=alt.datum(0),
             fill=alt.value(get_color("bar")),
-            description="says:N",
+            description=alt.Description("says:N"),
             href="link:N",
         )
     )

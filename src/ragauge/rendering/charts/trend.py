@@ -56,12 +56,12 @@ def draw_trend(points: Sequence[TrendPoint]) -> str:
     intervals = base.mark_rule(strokeWidth=4, opacity=0.3, stroke=get_color("accent")).encode(
         x=x,
         y=alt.Y("low:Q", scale=scale, axis=alt.Axis(title=None, tickCount=5, format=".3~f")),
-        y2="high:Q",
-        description="says:N",
+        y2=alt.Y2("high:Q"),
+        description=alt.Description("says:N"),
         **encode_link(rows),
     )
     y = alt.Y("mean:Q", scale=scale)
-    lines = base.mark_line(stroke=get_color("accent"), strokeWidth=1.5).encode(x=x, y=y, detail="piece:N")
+    lines = base.mark_line(stroke=get_color("accent"), strokeWidth=1.5).encode(x=x, y=y, detail=alt.Detail("piece:N"))
     kinds = ["same", "changed"]
     shapes, colors = (
         alt.Scale(domain=kinds, range=scale_range)
@@ -70,7 +70,7 @@ def draw_trend(points: Sequence[TrendPoint]) -> str:
     marks = base.mark_point(filled=True, size=70, opacity=1, stroke=None).encode(
         x=x,
         y=y,
-        description="says:N",
+        description=alt.Description("says:N"),
         **encode_link(rows),
         shape=alt.Shape("shape:N", scale=shapes, legend=None),
         fill=alt.Fill("shape:N", scale=colors, legend=None),

@@ -1,0 +1,203 @@
+"""The parts that a scorecard is kept in: each is read back while nothing that it was computed from has changed."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, TypeVar
+
+from ragauge.comparison.baselines.verb import describe_name_clash
+from ragauge.core.codec import from_json_value
+from ragauge.core.identity import to_json_value
+from ragauge.core.messages import format_store_option
+from ragauge.evaluation.scorecard.result import Scorecard
+from ragauge.scores.id_match import IdMatch
+from ragauge.scores.results.comparison import RunComparison
+from ragauge.scores.results.history_rows import History
+from ragauge.scores.results.scorecard import Finding, Summary
+from ragauge.scores.results.scorecard import ScorecardData as Card
+from ragauge.store.cards import NO_VERDICT, CardKey, CardState, Part
+from ragauge.verbs.example_views import ScoreTables
+
+if TYPE_CHECKING:
+    from ragauge.core.response import Run
+    from ragauge.scores.segments import Segments
+    from ragauge.store.store_access import Store
+
+T = TypeVar("T")
+DRAW_COMMAND_END = " -o page.html"  # how the commands in a card's texts end, before the store that they may name
+
+
+@dataclass(frozen=True, slots=True)
+class SegmentsPart:
+    """What a diagnosis needs of every example, whatever the run is compared with."""
+
+    columns: Mapping[str, tuple[tuple[str | None, ...], tuple[int, ...]]]  #: segment -> its values, one a example.
+    matches: tuple[IdMatch, ...]  #: of labelled with retrieved ids, of documents and of chunks.
+    answerable: tuple[Summary, ...] | None  #: over the examples that are not labelled unanswerable; None: none is.
+    n_run_warnings: int  #: warnings of the report that stand before those about a baseline.
+
+    @classmethod
+    def from_segments(
+        cls, segments: Segments, matches: Sequence[IdMatch], answerable: tuple[Summary, ...] | None, n_run_warnings: int
+    ) -> SegmentsPart:
+        """What is kept of the segments of a run."""
+        columns = {name: (column.values, tuple(column.codes.tolist())) for name, column in segments.columns.items()}
+        return cls(columns, tuple(matches), answerable, n_run_warnings)
+
+    def build_segments(self, query_ids: Sequence[str]) -> Segments:
+        """The segments of the examples that they were read of."""
+        import numpy as np
+
+        from ragauge.scores.categories import CategoryColumn, narrow_codes
+        from ragauge.scores.segments import Segments
+
+        columns = {
+            name: CategoryColumn(values, narrow_codes(np.array(codes, dtype=np.int64), len(values)))
+            for name, (values, codes) in self.columns.items()
+        }
+        return Segments(query_ids, columns)
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryPart:
+    """The evaluations of the same set up to the run."""
+
+    history: History | None  #: None where it is the first.
+
+
+@dataclass(frozen=True, slots=True)
+class ComparisonPart:
+    """What of a scorecard is otherwise beside a baseline."""
+
+    baseline: RunComparison | None
+    findings: tuple[Finding, ...]
+    warnings: tuple[str, ...]
+    label_first: str
+
+    @property
+    def verdict(self) -> str:
+        """On the baseline, as lists show it."""
+        baseline = self.baseline
+        return "" if baseline is None else baseline.verdict if is_compared(baseline) else NO_VERDICT
+
+    def add_to(self, card: Card) -> Card:
+        """The scorecard of the run, beside the baseline."""
+        return replace(
+            card, baseline=self.baseline, findings=self.findings, warnings=self.warnings, label_first=self.label_first
+        )
+
+
+class PartCache:
+    """The parts of a run's scorecard that the store keeps.
+
+    What is saved is what was true when this was made: where something was written since, nothing is saved.
+
+    Args:
+        store: where.
+        run: whose.
+        judge_id: who judged; None = nobody.
+        base: the run that it is compared with; None = none.
+        versions: content hashes of the sets whose earlier runs are shown, to save parts; None = they are only read.
+    """
+
+    def __init__(
+        self, store: Store, run: Run, judge_id: str | None, base: Run | None, versions: Sequence[str] | None = None
+    ) -> None:
+        self._store, self._run, self._judge_id, self._base = store, run, judge_id, base
+        self._name_clash = "" if base is None else describe_name_clash(store, base)
+        self._states: dict[Part, CardState] = {}
+        if versions is not None:
+            parts: list[Part] = ["report", "segments", "history"]
+            if base is not None:
+                parts.append("comparison")
+            self._states = {
+                part: store.cards.state(self._build_key(part), versions if part == "history" else (), self._extra(part))
+                for part in parts
+            }
+
+    @property
+    def kept_as(self) -> Hashable:
+        """What every other reading of the same parts from this store has too."""
+        shown = ((self._build_key(part), state) for part, state in self._states.items() if part != "segments")
+        return tuple(sorted(shown, key=lambda entry: entry[0].part))
+
+    def read(self, part: Part, kind: type[T]) -> T | None:
+        """A part; None where none is kept that is fresh."""
+        stored = self._store.cards.read(self._build_key(part), self._extra(part))
+        if stored is None:
+            return None
+        self._states[part] = stored.state
+        text = stored.body.decode("utf-8", "surrogatepass")
+        value: T = from_json_value(
+            kind, json.loads(text.replace(DRAW_COMMAND_END, DRAW_COMMAND_END + _encode_store_option()))
+        )
+        return value
+
+    def get_or_compute(self, part: Part, kind: type[T], compute: Callable[[], T]) -> T:
+        """A part that is kept; computed and saved where none is that is fresh."""
+        cached = self.read(part, kind)
+        if cached is not None:
+            return cached
+        value = compute()
+        text = json.dumps(to_json_value(value), ensure_ascii=False)
+        body = text.replace(DRAW_COMMAND_END + _encode_store_option(), DRAW_COMMAND_END).encode(
+            "utf-8", "surrogatepass"
+        )
+        verdict = value.verdict if isinstance(value, ComparisonPart) else ""
+        self._store.cards.save(self._build_key(part), self._states[part], body, verdict)
+        return value
+
+    def read_card(self) -> Scorecard | None:
+        """The scorecard of everything that was computed; None where a part of it is not kept, or not fresh."""
+        card = self.read("report", Card)
+        history = self.read("history", HistoryPart) if card is not None else None
+        if card is None or history is None:
+            return None
+        card = replace(card, history=history.history)
+        if self._base is not None:
+            comparison = self.read("comparison", ComparisonPart)
+            if comparison is None:
+                return None
+            card = comparison.add_to(card)
+        names = tuple(summary.metric for summary in card.summaries)
+        tables = ScoreTables(self._store.url, self._run.run_id, self._judge_id, names)
+        return Scorecard(card, tables, self.kept_as)
+
+    def _build_key(self, part: Part) -> CardKey:
+        base = self._base if part == "comparison" else None
+        return CardKey(self._run.run_id, self._judge_id, "" if base is None else base.run_id, part)
+
+    def _extra(self, part: Part) -> str:
+        """What a part says of the baseline beyond what is counted with it."""
+        return self._name_clash if part == "comparison" else ""
+
+
+class IncomparablePair:
+    """Keeps that two runs cannot be compared, unless something was written since this was made.
+
+    Args:
+        store: where both are.
+        run: the run that is looked at.
+        judge_id: who judged it; None = nobody.
+        base: the run that it was to be compared with.
+    """
+
+    def __init__(self, store: Store, run: Run, judge_id: str | None, base: Run) -> None:
+        self._store, self._key = store, CardKey(run.run_id, judge_id, base.run_id, "comparison")
+        self._state = store.cards.state(self._key, (), describe_name_clash(store, base))
+
+    def save_pair(self) -> None:
+        """Keeps it."""
+        self._store.cards.save(self._key, self._state, b"", NO_VERDICT)
+
+
+def is_compared(baseline: RunComparison | None) -> bool:
+    """Whether a run has an example in common with its baseline, or is compared with it as another sample."""
+    return baseline is not None and (baseline.matched.n > 0 or not baseline.matched.paired)
+
+
+def _encode_store_option() -> str:
+    """The option of commands that names the store, as it stands in JSON."""
+    return json.dumps(format_store_option(), ensure_ascii=False)[1:-1]
