@@ -4,7 +4,7 @@
 
 Both are written in the same process from the same results, a transaction for every 500 responses; responses come in a
 random order, as an evaluation brings them. Chunks are compacted at the end: sorted by response, 500 to a chunk. The
-median of several turns is printed. Decision 0020 is made of this.
+median of several turns is printed. Decision 0019 rests on this.
 """
 
 from __future__ import annotations

@@ -114,7 +114,7 @@ def build_comparison_state(base: Run, runs: Sequence[Run], *, store: str | None 
     with open_store(resolve_store_url(store)) as opened_store:
         name_warnings = " ".join(describe_name_clash(opened_store, run) for run in (base, *runs))
         keys = [CardKey(run.run_id, None, base.run_id) for run in runs]
-        return tuple((key, opened_store.cards.state(key, (), name_warnings)) for key in keys)
+        return tuple((key, opened_store.cards.state(key, "comparison", (), name_warnings)) for key in keys)
 
 
 def _resolve_url(run_refs: Sequence[Any], store: str | None) -> str:

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
-from sqlalchemy import ColumnElement, Connection, Select, and_, func, null, or_, select
+from sqlalchemy import ColumnElement, Connection, Select, and_, case, func, or_, select
 
 from ragauge.core.identity import to_canonical_json
 from ragauge.store.database import Database, iter_matching_rows, split_batches
@@ -21,23 +21,23 @@ BODY_VERSION = 11  # of the bodies; another one is computed anew
 NO_VERDICT = "none"  # of two runs that cannot be compared, or have no example in common
 # what the run says alone, the segments of its examples, the runs before it, it beside a baseline, lists of its examples
 Part = Literal["report", "segments", "history", "comparison", "examples"]
-COUNTED: Mapping[Part, frozenset[str]] = {  # part -> what else decides it beside the writes of the two runs
-    "report": frozenset({"judges", "labels", "related runs"}),
-    "segments": frozenset({"judges", "labels", "related runs"}),
-    "history": frozenset({"judges", "baselines", "earlier runs"}),
-    "comparison": frozenset({"judges", "baselines", "labels", "related runs"}),
-    "examples": frozenset(),
+_RELATED = ("related runs", "last related run", "writes of related runs")
+COUNTED: Mapping[Part, tuple[str, ...]] = {  # part -> what decides it beside the writes of the two runs
+    "report": ("judges", "draws", "labels", *_RELATED),
+    "segments": ("judges", "draws", "labels", *_RELATED),
+    "history": ("judges", "baselines", "earlier runs", "last earlier run", "writes of earlier runs"),
+    "comparison": ("judges of both", "draws of both", "labels of both", "baselines", *_RELATED),
+    "examples": (),
 }
 REFERENCE_VARIANTS = ("oracle", "closed_book")  # variants whose runs over the same set a scorecard reads
 
 
 class CardKey(NamedTuple):
-    """Which part of which scorecard."""
+    """Which scorecard."""
 
     run_id: str  #: of the run.
     judge_id: str | None  #: who judged; None = nobody.
     base_id: str = ""  #: id of the run that it is compared with; "" for none.
-    part: Part = "comparison"  #: what it says.
 
 
 class CardState(NamedTuple):
@@ -49,10 +49,10 @@ class CardState(NamedTuple):
 
 
 class CachedPart(NamedTuple):
-    """A part that is fresh: what it was computed from, and the part as it was saved."""
+    """A part: what it would be computed from now, and what was saved of it."""
 
     state: CardState
-    body: bytes
+    body: bytes | None  #: None where nothing was saved, or it is not fresh.
 
 
 class Cards:
@@ -61,31 +61,35 @@ class Cards:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def state(self, key: CardKey, versions: Sequence[str] = (), extra_state: str = "") -> CardState:
-        """What the part would be computed from now.
+    def state(self, key: CardKey, part: Part, versions: Sequence[str] = (), extra_state: str = "") -> CardState:
+        """What a part would be computed from now.
 
         Args:
-            key: which part.
+            key: of which scorecard.
+            part: which.
             versions: content hashes of the sets whose earlier runs it shows.
-            extra_state: what it says beyond what is counted here.
+            extra_state: what a comparison says beyond what is counted here.
         """
         with self._database.read() as connection:
-            return _compute_state(connection, key, versions, extra_state)
+            return _compute_states(connection, key, (part,), versions, extra_state)[part]
 
-    def read(self, key: CardKey, extra_state: str = "") -> CachedPart | None:
-        """The part that was kept; None where there is none, or it is not fresh."""
+    def read(self, key: CardKey, parts: Sequence[Part], extra_state: str = "") -> dict[Part, CachedPart]:
+        """Parts of a scorecard, in two statements; a history that was never saved has the state of no version."""
         with self._database.read() as connection:
-            columns = (cards.c.writes, cards.c.base_writes, cards.c.stamp, cards.c.body)
-            cached = connection.execute(select(*columns).where(_build_row_condition(key))).first()
-            if cached is None:
-                return None
-            stamp_parts = json.loads(cached.stamp)
-            if stamp_parts[:2] != [__version__, BODY_VERSION]:
-                return None
-            state = _compute_state(connection, key, stamp_parts[3], extra_state)
-            fresh = state == (cached.writes, cached.base_writes, cached.stamp)
-            body = unpack_bytes(cached.body) if fresh else b""
-            return CachedPart(state, body) if body else None
+            query = select(cards.c.part, cards.c.writes, cards.c.base_writes, cards.c.stamp, cards.c.body)
+            rows = connection.execute(query.where(_build_row_condition(key), cards.c.part.in_(parts))).all()
+            saved = {
+                row.part: row for row in rows if json.loads(row.stamp)[:2] == [__version__, BODY_VERSION] and row.body
+            }
+            versions = json.loads(saved["history"].stamp)[3] if "history" in saved else ()
+            states = _compute_states(connection, key, parts, versions, extra_state)
+        cached: dict[Part, CachedPart] = {}
+        for part, state in states.items():
+            row = saved.get(part)
+            fresh = row is not None and state == (row.writes, row.base_writes, row.stamp)
+            body = unpack_bytes(row.body) if row is not None and fresh else b""
+            cached[part] = CachedPart(state, body or None)
+        return cached
 
     def verdicts(self, run_ids: Sequence[str]) -> dict[str, dict[tuple[str | None, str], str]]:
         """Run id -> (judge, id of the baseline) -> verdict, of scorecards whose numbers are as they were.
@@ -122,20 +126,21 @@ class Cards:
                     verdicts_by_run.setdefault(run_id, {})[judge_id or None, base_id] = verdict
         return verdicts_by_run
 
-    def save(self, key: CardKey, state: CardState, body: bytes, verdict: str = "") -> None:
+    def save(self, key: CardKey, part: Part, state: CardState, body: bytes, verdict: str = "") -> None:
         """Stores a part in place of an earlier one, unless something was written since its state was asked for.
 
         A store that can only be read stays as it is.
 
         Args:
-            key: which part.
+            key: of which scorecard.
+            part: which.
             state: from before it was computed.
             body: the part; empty where there can be none.
             verdict: on the baseline, or NO_VERDICT; "" without one.
         """
         _, _, extra_state, versions, *_ = json.loads(state.stamp)
         with self._database.write_if_possible() as connection:
-            if connection is None or _compute_state(connection, key, versions, extra_state) != state:
+            if connection is None or state != _compute_states(connection, key, (part,), versions, extra_state)[part]:
                 return
             judge = find_judge_no(connection, key.judge_id)
             if judge is None:  # nothing was ever scored
@@ -143,8 +148,8 @@ class Cards:
             values = {
                 "run_no": find_run_no(connection, key.run_id),
                 "judge_no": judge,
-                "base_no": find_run_no(connection, key.base_id) if key.base_id else 0,
-                "part": key.part,
+                "base_no": find_run_no(connection, key.base_id) if part == "comparison" else 0,
+                "part": part,
                 **state._asdict(),
                 "verdict": verdict,
                 "body": pack_bytes(body),
@@ -156,49 +161,57 @@ class Cards:
 
 
 def _build_row_condition(key: CardKey) -> ColumnElement[bool]:
-    """Condition: the row of a part."""
+    """Condition: the rows of a scorecard's parts."""
     run, base = (select(runs.c.run_no).where(runs.c.run_id == run_id) for run_id in (key.run_id, key.base_id))
     judge = select(judges.c.judge_no).where(judges.c.judge_id == (key.judge_id or NOBODY))
-    return and_(
-        cards.c.run_no == run.scalar_subquery(),
-        cards.c.judge_no == judge.scalar_subquery(),
-        cards.c.base_no == (base.scalar_subquery() if key.base_id else 0),
-        cards.c.part == key.part,
-    )
+    base_no = case((cards.c.part == "comparison", base.scalar_subquery()), else_=0)
+    own_row = and_(cards.c.run_no == run.scalar_subquery(), cards.c.judge_no == judge.scalar_subquery())
+    return and_(own_row, cards.c.base_no == base_no)
 
 
-def _compute_state(connection: Connection, key: CardKey, versions: Sequence[str], extra_state: str) -> CardState:
+def _compute_states(
+    connection: Connection, key: CardKey, parts: Sequence[Part], versions: Sequence[str], extra_state: str
+) -> dict[Part, CardState]:
     """One statement: a list of runs is read from an index alone. Judges of other runs are no part of a scorecard."""
-    run_columns = runs.c
-    writes_column = run_columns.example_writes if key.part == "examples" else run_columns.writes
-    own_run = (
-        select(run_columns.run_no, writes_column.label("writes"), run_columns.set_version)
-        .where(run_columns.run_id == key.run_id)
-        .cte("mine")
-    )
+    own_run = select(runs).where(runs.c.run_id == key.run_id).cte("mine")
+    base = select(runs.c.run_no, runs.c.writes).where(runs.c.run_id == key.base_id).cte("base")
+    counts: dict[str, Select[Any]] = {
+        "writes": select(own_run.c.writes),
+        "example writes": select(own_run.c.example_writes),
+        "base writes": select(base.c.writes),
+        "baselines": select(func.max(baselines.c.baseline_no)),
+    }
+    own_no = select(own_run.c.run_no)
+    for suffix, run_nos in (("", own_no), (" of both", own_no.union_all(select(base.c.run_no)))):
+        drawn = draws.c.run_no.in_(run_nos)
+        counts[f"judges{suffix}"] = _count_judge_writes(run_nos)
+        counts[f"draws{suffix}"] = select(func.max(draws.c.draw_no)).where(drawn)
+        counts[f"labels{suffix}"] = select(func.max(labels.c.label_no)).where(
+            select(draws.c.draw_no).where(drawn).exists()
+        )
     number, version = (select(own_run.c[name]).scalar_subquery() for name in ("run_no", "set_version"))
-    base = select(run_columns.run_no, run_columns.writes).where(run_columns.run_id == key.base_id).cte("base")
-    run_nos = select(own_run.c.run_no).union_all(select(base.c.run_no))
-    draw_condition = draws.c.run_no.in_(run_nos)
-    earlier = and_(run_columns.set_version.in_(versions), run_columns.run_no <= number)
-    related = or_(
-        and_(run_columns.set_version == version, run_columns.variant.in_(REFERENCE_VARIANTS)),
-        run_columns.confirms == key.run_id,
+    references = and_(runs.c.set_version == version, runs.c.variant.in_(REFERENCE_VARIANTS))
+    for kind, condition in (
+        ("earlier", and_(runs.c.set_version.in_(versions), runs.c.run_no <= number)),
+        ("related", or_(references, runs.c.confirms == key.run_id)),
+    ):
+        counts[f"{kind} runs"] = select(func.count()).select_from(runs).where(condition)
+        counts[f"last {kind} run"] = select(func.max(runs.c.run_no)).where(condition)
+        counts[f"writes of {kind} runs"] = select(func.sum(runs.c.writes)).where(condition)
+    names = list(
+        dict.fromkeys(("writes", "example writes", "base writes", *(n for part in parts for n in COUNTED[part])))
     )
-    aggregates = (func.count(), func.max(run_columns.run_no), func.sum(run_columns.writes))
-    counts: list[tuple[str, Select[Any]]] = [
-        ("judges", _count_judge_writes(run_nos)),
-        ("baselines", select(func.max(baselines.c.baseline_no))),
-        ("labels", select(func.max(draws.c.draw_no)).where(draw_condition)),
-        ("labels", select(func.max(labels.c.label_no)).where(select(draws.c.draw_no).where(draw_condition).exists())),
-        *(("earlier runs", select(aggregate).select_from(runs).where(earlier)) for aggregate in aggregates),
-        *(("related runs", select(aggregate).select_from(runs).where(related)) for aggregate in aggregates),
-    ]
-    counted = [count.scalar_subquery() if name in COUNTED[key.part] else null() for name, count in counts]
-    columns = [select(own_run.c.writes).scalar_subquery(), select(base.c.writes).scalar_subquery(), *counted]
-    writes, base_writes, *other_values = connection.execute(select(*columns)).one()
-    stamp = to_canonical_json([__version__, BODY_VERSION, extra_state, sorted(versions), *other_values])
-    return CardState(writes or 0, base_writes or 0, stamp)
+    row = connection.execute(select(*(counts[name].scalar_subquery() for name in names))).one()
+    values = dict(zip(names, row, strict=True))
+    states: dict[Part, CardState] = {}
+    for part in parts:
+        writes = values["example writes" if part == "examples" else "writes"]
+        extra, base_writes = (extra_state, values["base writes"]) if part == "comparison" else ("", 0)
+        shown_versions = sorted(versions) if part == "history" else []
+        counted = [values[name] for name in COUNTED[part]]
+        stamp = to_canonical_json([__version__, BODY_VERSION, extra, shown_versions, *counted])
+        states[part] = CardState(writes or 0, base_writes or 0, stamp)
+    return states
 
 
 def _count_judge_writes(run_nos: Any) -> Select[Any]:

@@ -212,12 +212,12 @@ def load_example_index(store: Store, run_id: str, judge_id: str | None) -> Examp
     def load_or_build() -> ExampleIndex:
         from ragauge.store.example_index import ExampleIndex
 
-        key = CardKey(run_id, judge_id, part="examples")
-        state, cached = store.cards.state(key), store.cards.read(key)
-        if cached is not None:
+        key = CardKey(run_id, judge_id)
+        cached = store.cards.read(key, ("examples",))["examples"]
+        if cached.body is not None:
             return ExampleIndex.from_body(cached.body)
         index = _build_index(store, run_id, judge_id)
-        store.cards.save(key, state, index.pack_index())
+        store.cards.save(key, "examples", cached.state, index.pack_index())
         return index
 
     return store.cache_for_run(run_id, ("example index", judge_id), load_or_build)

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from ragauge.comparison.baselines.baseline import RunPair
 from ragauge.comparison.gaps.gap_queries import compute_card_gaps
-from ragauge.comparison.history.verb import build_report_history, find_set_family
+from ragauge.comparison.history.verb import SetFamily, build_report_history, find_set_family
 from ragauge.core.messages import format_count
 from ragauge.core.response import Run
 from ragauge.diagnosis.confirm.experiment_results import load_experiments
@@ -96,11 +96,9 @@ class CardBuilder:
         self._store, self._run, self._metrics, self._judge_id = store, run, metrics, judge_id
         self._scope, self._keep, self._baseline = scope, scope.keep, baseline
         self._names = tuple(str(metric) for metric in metrics)
-        self._family = find_set_family(store, run)
         # before anything else is read: what is written meanwhile makes the parts stale
-        self._cache = PartCache(store, run, judge_id, baseline, self._family.versions) if not scope.keep else None
-        if not self._is_whole:
-            self._cache = None
+        cache = PartCache(store, run, judge_id, baseline, ("report", "segments", "history"))
+        self._cache = cache if self._is_whole else None
 
     def build_card(self) -> Scorecard:
         """The scorecard.
@@ -110,7 +108,10 @@ class CardBuilder:
         """
         pair = self._pair
         card = self._report
-        history = self._get("history", HistoryPart, self._compute_history)
+        family = find_set_family(self._store, self._run)
+        if self._cache is not None:
+            self._cache.set_versions(family.versions)
+        history = self._get("history", HistoryPart, lambda: self._compute_history(family))
         card = replace(card, history=history.history, took=dict(self._scope.took))
         if pair is not None:
             comparison = self._get("comparison", ComparisonPart, lambda: self._compute_comparison(pair))
@@ -269,8 +270,8 @@ class CardBuilder:
         tables, n_run_warnings = self._gathered.tables, len(list_run_warnings(self._evaluated))
         return SegmentsPart.from_segments(tables.segments, self._matches, tables.answerable_summaries, n_run_warnings)
 
-    def _compute_history(self) -> HistoryPart:
-        return HistoryPart(build_report_history(self._store, self._run, self._judge_id, self._family))
+    def _compute_history(self, family: SetFamily) -> HistoryPart:
+        return HistoryPart(build_report_history(self._store, self._run, self._judge_id, family))
 
     def _compute_comparison(self, pair: RunPair) -> ComparisonPart:
         """The run beside its baseline; of the run itself, scores are read again, and what the report knows is not."""

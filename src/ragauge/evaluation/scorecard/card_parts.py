@@ -17,7 +17,7 @@ from ragauge.scores.results.comparison import RunComparison
 from ragauge.scores.results.history_rows import History
 from ragauge.scores.results.scorecard import Finding, Summary
 from ragauge.scores.results.scorecard import ScorecardData as Card
-from ragauge.store.cards import NO_VERDICT, CardKey, CardState, Part
+from ragauge.store.cards import NO_VERDICT, CachedPart, CardKey, Part
 from ragauge.verbs.example_views import ScoreTables
 
 if TYPE_CHECKING:
@@ -90,49 +90,52 @@ class ComparisonPart:
 
 
 class PartCache:
-    """The parts of a run's scorecard that the store keeps.
+    """The parts of a run's scorecard that the store keeps, as they are when this is made.
 
-    What is saved is what was true when this was made: where something was written since, nothing is saved.
+    What is saved is what was true then: where something was written since, nothing is saved.
 
     Args:
         store: where.
         run: whose.
         judge_id: who judged; None = nobody.
         base: the run that it is compared with; None = none.
-        versions: content hashes of the sets whose earlier runs are shown, to save parts; None = they are only read.
+        parts: those that are read or saved beside the comparison.
     """
 
     def __init__(
-        self, store: Store, run: Run, judge_id: str | None, base: Run | None, versions: Sequence[str] | None = None
+        self,
+        store: Store,
+        run: Run,
+        judge_id: str | None,
+        base: Run | None,
+        parts: Sequence[Part] = ("report", "history"),
     ) -> None:
         self._store, self._run, self._judge_id, self._base = store, run, judge_id, base
-        self._name_clash = "" if base is None else describe_name_clash(store, base)
-        self._states: dict[Part, CardState] = {}
-        if versions is not None:
-            parts: list[Part] = ["report", "segments", "history"]
-            if base is not None:
-                parts.append("comparison")
-            self._states = {
-                part: store.cards.state(self._build_key(part), versions if part == "history" else (), self._extra(part))
-                for part in parts
-            }
+        self._key = CardKey(run.run_id, judge_id, "" if base is None else base.run_id)
+        name_clash = "" if base is None else describe_name_clash(store, base)
+        shown: Sequence[Part] = parts if base is None else (*parts, "comparison")
+        self._parts = store.cards.read(self._key, shown, name_clash)
 
     @property
     def kept_as(self) -> Hashable:
         """What every other reading of the same parts from this store has too."""
-        shown = ((self._build_key(part), state) for part, state in self._states.items() if part != "segments")
-        return tuple(sorted(shown, key=lambda entry: entry[0].part))
+        shown = sorted((part, cached.state) for part, cached in self._parts.items() if part != "segments")
+        return (self._key, *shown)
+
+    def set_versions(self, versions: Sequence[str]) -> None:
+        """The sets whose earlier runs a history shows that is computed anew, as content hashes."""
+        if self._parts["history"].body is None:
+            self._parts["history"] = CachedPart(self._store.cards.state(self._key, "history", versions), None)
 
     def read(self, part: Part, kind: type[T]) -> T | None:
         """A part; None where none is kept that is fresh."""
-        stored = self._store.cards.read(self._build_key(part), self._extra(part))
-        if stored is None:
+        body = self._parts[part].body
+        if body is None:
             return None
-        self._states[part] = stored.state
-        text = stored.body.decode("utf-8", "surrogatepass")
-        value: T = from_json_value(
-            kind, json.loads(text.replace(DRAW_COMMAND_END, DRAW_COMMAND_END + _encode_store_option()))
+        text = body.decode("utf-8", "surrogatepass").replace(
+            DRAW_COMMAND_END, DRAW_COMMAND_END + _encode_store_option()
         )
+        value: T = from_json_value(kind, json.loads(text))
         return value
 
     def get_or_compute(self, part: Part, kind: type[T], compute: Callable[[], T]) -> T:
@@ -142,36 +145,26 @@ class PartCache:
             return cached
         value = compute()
         text = json.dumps(to_json_value(value), ensure_ascii=False)
-        body = text.replace(DRAW_COMMAND_END + _encode_store_option(), DRAW_COMMAND_END).encode(
-            "utf-8", "surrogatepass"
-        )
+        text = text.replace(DRAW_COMMAND_END + _encode_store_option(), DRAW_COMMAND_END)
         verdict = value.verdict if isinstance(value, ComparisonPart) else ""
-        self._store.cards.save(self._build_key(part), self._states[part], body, verdict)
+        state = self._parts[part].state
+        self._store.cards.save(self._key, part, state, text.encode("utf-8", "surrogatepass"), verdict)
         return value
 
     def read_card(self) -> Scorecard | None:
         """The scorecard of everything that was computed; None where a part of it is not kept, or not fresh."""
-        card = self.read("report", Card)
-        history = self.read("history", HistoryPart) if card is not None else None
+        if any(cached.body is None for cached in self._parts.values()):
+            return None
+        card, history = self.read("report", Card), self.read("history", HistoryPart)
         if card is None or history is None:
             return None
         card = replace(card, history=history.history)
-        if self._base is not None:
-            comparison = self.read("comparison", ComparisonPart)
-            if comparison is None:
-                return None
+        comparison = self.read("comparison", ComparisonPart) if self._base is not None else None
+        if comparison is not None:
             card = comparison.add_to(card)
         names = tuple(summary.metric for summary in card.summaries)
         tables = ScoreTables(self._store.url, self._run.run_id, self._judge_id, names)
         return Scorecard(card, tables, self.kept_as)
-
-    def _build_key(self, part: Part) -> CardKey:
-        base = self._base if part == "comparison" else None
-        return CardKey(self._run.run_id, self._judge_id, "" if base is None else base.run_id, part)
-
-    def _extra(self, part: Part) -> str:
-        """What a part says of the baseline beyond what is counted with it."""
-        return self._name_clash if part == "comparison" else ""
 
 
 class IncomparablePair:
@@ -185,12 +178,12 @@ class IncomparablePair:
     """
 
     def __init__(self, store: Store, run: Run, judge_id: str | None, base: Run) -> None:
-        self._store, self._key = store, CardKey(run.run_id, judge_id, base.run_id, "comparison")
-        self._state = store.cards.state(self._key, (), describe_name_clash(store, base))
+        self._store, self._key = store, CardKey(run.run_id, judge_id, base.run_id)
+        self._state = store.cards.state(self._key, "comparison", extra_state=describe_name_clash(store, base))
 
     def save_pair(self) -> None:
         """Keeps it."""
-        self._store.cards.save(self._key, self._state, b"", NO_VERDICT)
+        self._store.cards.save(self._key, "comparison", self._state, b"", NO_VERDICT)
 
 
 def is_compared(baseline: RunComparison | None) -> bool:
