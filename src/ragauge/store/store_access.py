@@ -73,7 +73,6 @@ AREAS = {  # attribute of a store -> module and class, imported when it is first
     "evaluations": ("evaluations", "RunEvaluations"),
     "question_runs": ("question_runs", "QuestionRuns"),
     "example_list": ("example_list", "ExampleList"),
-    "example_indexes": ("example_index", "ExampleIndexes"),
     "studies": ("studies", "Studies"),
     "vectors": ("vectors", "Vectors"),
     "labels": ("labels", "Labels"),
