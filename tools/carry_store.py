@@ -24,6 +24,7 @@ from ragauge.store.migrations.upgrade import HEAD, TABLE, UNRELEASED_VERSIONS
 from ragauge.store.store_access import open_store
 from ragauge.store.text_codec import escape_text, unpack_text
 
+CACHE = "cards"  # parts of scorecards, which older stores kept whole: they are computed at the first view
 SUMMARY_KEYS = ("metric", "measures", "direction", "kind", "n", "scored", "undefined", "not_applicable", "failed")
 LAST_JUDGES = """
     SELECT s.run_no, s.judge_no FROM summaries AS s JOIN judges AS j USING (judge_no)
@@ -101,6 +102,8 @@ def copy_tables(store: sqlite3.Connection) -> Iterator[tuple[str, int]]:
         if table not in existing or table == TABLE:
             continue
         columns, old_columns = (list_columns(store, schema, table) for schema in ("main", "old"))
+        if table == CACHE and len(old_columns) < len(columns):
+            continue
         common = ", ".join(f'"{name}"' for name in columns if name in old_columns)
         if table == "sqlite_sequence":
             store.execute("DELETE FROM main.sqlite_sequence")
