@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from ragauge.comparison.baselines.verb import BaselineFinder
+from ragauge.comparison.baselines.verb import BaselineFinder, describe_name_clash
 from ragauge.core.errors import UsageError
 from ragauge.evaluation.runs.run_rows import RunRow, build_row_without_verdict
 from ragauge.verbs.columns import renew_means
@@ -108,14 +108,15 @@ def find_default_comparison(
 
 def _build_comparison_card(store: Store, run: Run, judge_id: str | None, base: Run) -> Scorecard | None:
     """The scorecard of a run beside another one, computed; None where they cannot be compared, which is kept too."""
-    from ragauge.evaluation.scorecard.card_parts import IncomparablePair
     from ragauge.evaluation.scorecard.cards import load_card
+    from ragauge.store.cards import NO_VERDICT, CardKey
 
-    incomparable = IncomparablePair(store, run, judge_id, base)
+    key = CardKey(run.run_id, judge_id, base.run_id)
+    state = store.cards.state(key, "comparison", extra_state=describe_name_clash(store, base))
     try:
         return load_card(store, run, judge_id, base)
     except UsageError:  # it was judged otherwise, or has no example in common
-        incomparable.save_pair()
+        store.cards.save(key, "comparison", state, b"", NO_VERDICT)
         return None
 
 

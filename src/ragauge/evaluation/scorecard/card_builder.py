@@ -50,7 +50,6 @@ if TYPE_CHECKING:
     from ragauge.scores.gather import ClaimCounter
     from ragauge.scores.id_match import IdGatherer, IdMatch
     from ragauge.scores.judge_usage import JudgeUseGatherer
-    from ragauge.scores.results.judge_usage import JudgeUse
     from ragauge.scores.results.overview import Overview
     from ragauge.scores.values import MetricValues
     from ragauge.scores.verdicts import ResponseVerdicts
@@ -216,6 +215,7 @@ class CardBuilder:
         from ragauge.diagnosis.findings.cause_texts import advise_labels
         from ragauge.evaluation.runs.costs import build_judge_use, load_judge_note
         from ragauge.evaluation.scorecard.compute import ExampleOutcomes, build_scorecard
+        from ragauge.scores.judge_usage import find_commonest_reason
         from ragauge.scores.quality import pick_worst
 
         store, run, judge_id, index = self._store, self._run, self._judge_id, self._index
@@ -241,7 +241,7 @@ class CardBuilder:
             load_example_index(store, run.run_id, judge_id)  # so that the first list of its examples opens at once
         return replace(
             built,
-            use=_add_reason(use, built),
+            use=use if use is None or not use.lacking else replace(use, reason=find_commonest_reason(built.summaries)),
             gaps=compute_card_gaps(store, run, judge_id, self._metrics, self._keep),
             # the frame holds every text, so it is read where there are experiments
             confirmed=load_experiments(store, run, judge_id, load_causes(store, run.run_id, judge_id, index))
@@ -268,7 +268,9 @@ class CardBuilder:
         from ragauge.evaluation.scorecard.compute import list_run_warnings
 
         tables, n_run_warnings = self._gathered.tables, len(list_run_warnings(self._evaluated))
-        return SegmentsPart.from_segments(tables.segments, self._matches, tables.answerable_summaries, n_run_warnings)
+        segments = tables.segments.columns.items()
+        columns = {name: (column.values, tuple(column.codes.tolist())) for name, column in segments}
+        return SegmentsPart(columns, self._matches, tables.answerable_summaries, n_run_warnings)
 
     def _compute_history(self, family: SetFamily) -> HistoryPart:
         return HistoryPart(build_report_history(self._store, self._run, self._judge_id, family))
@@ -294,13 +296,6 @@ class CardBuilder:
             (*report.warnings[:n], *pair.warnings, *report.warnings[n:]),
             "" if self._store.draws.list_for_run(run.run_id) else advise_labels(compared),
         )
-
-
-def _add_reason(use: JudgeUse | None, card: Card) -> JudgeUse | None:
-    """What was asked of the judge, with the commonest reason why verdicts are missing."""
-    from ragauge.scores.judge_usage import find_commonest_reason
-
-    return use if use is None or not use.lacking else replace(use, reason=find_commonest_reason(card.summaries))
 
 
 def _save_summaries(

@@ -38,14 +38,6 @@ class SegmentsPart:
     answerable: tuple[Summary, ...] | None  #: over the examples that are not labelled unanswerable; None: none is.
     n_run_warnings: int  #: warnings of the report that stand before those about a baseline.
 
-    @classmethod
-    def from_segments(
-        cls, segments: Segments, matches: Sequence[IdMatch], answerable: tuple[Summary, ...] | None, n_run_warnings: int
-    ) -> SegmentsPart:
-        """What is kept of the segments of a run."""
-        columns = {name: (column.values, tuple(column.codes.tolist())) for name, column in segments.columns.items()}
-        return cls(columns, tuple(matches), answerable, n_run_warnings)
-
     def build_segments(self, query_ids: Sequence[str]) -> Segments:
         """The segments of the examples that they were read of."""
         import numpy as np
@@ -165,25 +157,6 @@ class PartCache:
         names = tuple(summary.metric for summary in card.summaries)
         tables = ScoreTables(self._store.url, self._run.run_id, self._judge_id, names)
         return Scorecard(card, tables, self.kept_as)
-
-
-class IncomparablePair:
-    """Keeps that two runs cannot be compared, unless something was written since this was made.
-
-    Args:
-        store: where both are.
-        run: the run that is looked at.
-        judge_id: who judged it; None = nobody.
-        base: the run that it was to be compared with.
-    """
-
-    def __init__(self, store: Store, run: Run, judge_id: str | None, base: Run) -> None:
-        self._store, self._key = store, CardKey(run.run_id, judge_id, base.run_id)
-        self._state = store.cards.state(self._key, "comparison", extra_state=describe_name_clash(store, base))
-
-    def save_pair(self) -> None:
-        """Keeps it."""
-        self._store.cards.save(self._key, "comparison", self._state, b"", NO_VERDICT)
 
 
 def is_compared(baseline: RunComparison | None) -> bool:

@@ -56,19 +56,7 @@ def build_card(
     scope: CardScope = CardScope(),
     baseline: Run | None = None,
 ) -> Scorecard:
-    """The scorecard of some metrics; its parts are read where they are kept and fresh.
-
-    Args:
-        store: where the run is.
-        run: whose responses.
-        metrics: in the order of the report.
-        judge_id: who judged; None = nobody.
-        scope: which of them.
-        baseline: the run to hold it against.
-
-    Raises:
-        UsageError: the baseline was measured otherwise, or has no example in common.
-    """
+    """The scorecard of some metrics, as `CardBuilder` puts it together."""
     from ragauge.evaluation.scorecard.card_builder import CardBuilder
 
     return CardBuilder(store, run, metrics, judge_id, scope, baseline).build_card()
