@@ -269,6 +269,7 @@ def test_after_a_write_the_scorecard_is_that_of_a_store_without_any(store: str, 
     assert again == run.scorecard(baseline="main").to_json()
 
 
+@pytest.mark.prove
 @pytest.mark.parametrize("what", ["a score of the baseline", "a note", "a baseline"])
 def test_a_write_elsewhere_leaves_the_report_of_a_run(store: str, what: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """What is written of the baseline renews the comparison and the history; the run's own numbers are not computed."""
