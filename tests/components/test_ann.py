@@ -357,7 +357,7 @@ rg.ann(vectors[20:], f"faiss-ivf:nlist={lists}:nprobe=1,2", queries=vectors[:20]
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("builds", "kills"), [(4, 1), pytest.param(42, 20, marks=pytest.mark.prove)])
+@pytest.mark.parametrize(("builds", "kills"), [(8, 2), pytest.param(42, 20, marks=pytest.mark.prove)])
 def test_a_killed_study_makes_no_complete_trial_again(tmp_path: Path, builds: int, kills: int) -> None:
     """After kill -9 what is complete stays as it is, and the results are those of an undisturbed study."""
     url, log, draw = f"sqlite:///{tmp_path / 'killed.db'}", tmp_path / "log", random.Random(21)

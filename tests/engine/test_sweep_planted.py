@@ -171,8 +171,8 @@ def read(text: SearchedText, seed: int, folder: Path, *, race: bool) -> dict[str
     return right
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("race", [pytest.param(False, marks=pytest.mark.prove), True])
+@pytest.mark.prove
+@pytest.mark.parametrize("race", [False, True])
 def test_plants_are_read(text: SearchedText, tmp_path: Path, race: bool) -> None:
     """In two of two seeds each plant is read right, by a raced sweep and by one that asks everything."""
     for seed in (1, 2):

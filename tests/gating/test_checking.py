@@ -155,7 +155,7 @@ def test_tags_and_named_segments() -> None:
     assert len(made.checks(rules({"metric": "mrr", "max_drop": "3%", "segments": ["tenant"]}))) == 61
 
 
-@pytest.mark.slow
+@pytest.mark.prove
 @pytest.mark.parametrize(
     ("draws", "low", "high"), [(100, 0.005, 0.1), pytest.param(1_000, 0.02, 0.05, marks=pytest.mark.prove)]
 )
