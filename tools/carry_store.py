@@ -2,9 +2,9 @@
 
     python tools/carry_store.py .ragauge/ragauge.db .ragauge/carried.db
 
-Stores of versions 0001 to 0030 are read; OLD stays as it is. Rows are copied as they stand, table by table: numbers,
-evidence keys, judges and scores are what they were, so that a run that is evaluated again by the same judge asks
-nothing. What a version did not store yet gets the column's default, or is derived from what it stored: groups of
+Stores of versions 0001 to 0030 and 1 are read; OLD stays as it is. Rows are copied as they stand, table by table:
+numbers, evidence keys, judges and scores are what they were, so that a run that is evaluated again by the same judge
+asks nothing. What a version did not store yet gets the column's default, or is derived from what it stored: groups of
 examples, the runs that others confirm, names of causes, means for lists (0011), and a verdict of no rule for every
 response that was judged (0026), so that the next evaluation decides it.
 """
@@ -85,7 +85,9 @@ def read_version(path: Path) -> str:
     except (sqlite3.Error, TypeError) as error:
         raise StoreError(f"{path} is not a store of ragauge: {error}.") from error
     if not UNRELEASED_VERSIONS.fullmatch(version):
-        raise StoreError(f"the store {path} has version {version}, expected 0001 to 0030; {HEAD} needs no carrying.")
+        raise StoreError(
+            f"the store {path} has version {version}, expected 0001 to 0030 or 1; {HEAD} needs no carrying."
+        )
     return version
 
 

@@ -1,4 +1,4 @@
-"""A later version of the store, as a release adds one: version 2, whose notes have one more column."""
+"""A later version of the store, as a release adds one: version 3, whose notes have one more column."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from ragauge.store.migrations import upgrade
 REVISION = """
 from alembic import op
 from sqlalchemy import Column, Text
-revision = "2"
-down_revision = "1"
+revision = "3"
+down_revision = "2"
 def upgrade():
     op.add_column("run_notes", Column("added", Text))
 """
@@ -27,8 +27,8 @@ def add_next_version(folder: Path, set_attribute: Callable[[object, str, object]
         set_attribute: changes an attribute of a module; a test's `monkeypatch.setattr` takes the change back.
     """
     shutil.copytree(upgrade.FOLDER, folder, ignore=shutil.ignore_patterns("__pycache__"))
-    (folder / "versions/v2_next.py").write_text(REVISION)
+    (folder / "versions/v3_next.py").write_text(REVISION)
     set_attribute(upgrade, "FOLDER", folder)
     for module in (upgrade, older):
-        set_attribute(module, "VERSIONS", ("1", "2"))
-        set_attribute(module, "HEAD", "2")
+        set_attribute(module, "VERSIONS", ("2", "3"))
+        set_attribute(module, "HEAD", "3")

@@ -162,7 +162,7 @@ def test_an_older_store_is_read_through_a_copy(path: Path, tmp_path: Path) -> No
     read_only(path.parent)
     done = run_python("-c", LIST_LATER, path, tmp_path / "migrations")
     assert done.stdout == "first\n"
-    assert "was written by an older ragauge (version 1): it is read through a temporary copy" in done.stderr
+    assert "was written by an older ragauge (version 2): it is read through a temporary copy" in done.stderr
     assert path.read_bytes() == before
     assert "has no tables yet" in run_python("-c", LIST, empty).stderr
 

@@ -23,7 +23,7 @@ ROWS = [{"query": "How long?", "answer": "The trial lasts 30 days.", "passages":
 
 @pytest.fixture
 def url(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
-    """A store of version 1 with a run, opened from now on by a program that knows version 2."""
+    """A store of version 2 with a run, opened from now on by a program that knows version 3."""
     url = f"sqlite:///{tmp_path / 'stores' / 'store.db'}"
     rg.evaluate(ROWS, metrics="faithfulness,answer_tokens", judge=SPEC, store=url, name="old", workers=1)
     add_next_version(tmp_path / "migrations", monkeypatch.setattr)
@@ -50,7 +50,7 @@ def test_case_64_an_older_store_is_upgraded(url: str) -> None:
     assert (card["faithfulness"].mean, card["faithfulness"].scored, card["answer_tokens"].mean) == (1.0, 1, 7.0)
     with closing(sqlite3.connect(path_of(url))) as raw:
         assert raw.execute("SELECT text, added FROM run_notes").fetchall() == [(note.text, None)]
-    assert read_version(path_of(url)) == "2"
+    assert read_version(path_of(url)) == "3"
 
 
 def test_case_64_an_older_store_without_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -60,16 +60,16 @@ def test_case_64_an_older_store_without_rows(tmp_path: Path, monkeypatch: pytest
     add_next_version(tmp_path / "migrations", monkeypatch.setattr)
     with pytest.warns(UserWarning, match="older ragauge"):
         assert rg.evaluate(ROWS, metrics="answer_tokens", store=url)["answer_tokens"].scored == 1
-    assert read_version(path_of(url)) == "2"
+    assert read_version(path_of(url)) == "3"
 
 
 def test_a_copy_is_kept_before_an_upgrade(url: str) -> None:
     """Who opens an older store to write gets it upgraded, once, with a copy of what it was and a line that names it."""
     path = path_of(url)
-    kept = path.with_name(f"{path.name}.before-2")
-    with pytest.warns(UserWarning, match=f"upgraded from version 1 to 2; a copy of it as it was is in {kept.name}"):
+    kept = path.with_name(f"{path.name}.before-3")
+    with pytest.warns(UserWarning, match=f"upgraded from version 2 to 3; a copy of it as it was is in {kept.name}"):
         open_store(url).close()
-    assert (read_version(path), read_version(kept)) == ("2", "1")
+    assert (read_version(path), read_version(kept)) == ("3", "2")
     before = kept.read_bytes()
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -87,7 +87,7 @@ def test_no_upgrade_without_its_copy(url: str, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(Path, "replace", full)
     with pytest.raises(rg.RagaugeError, match=r"could not be copied to .*before-.*, and is unchanged: .*No space left"):
         open_store(url)
-    assert read_version(path_of(url)) == "1"
+    assert read_version(path_of(url)) == "2"
     assert not list(path_of(url).parent.glob("*.part"))
 
 
@@ -116,11 +116,11 @@ def test_commands_that_read_upgrade_nothing(url: str, tmp_path: Path, monkeypatc
     monkeypatch.chdir(tmp_path)
     group = typer.main.get_group(app)
     for words, found in (
-        (["runs"], "1"),
-        (["show", "old"], "1"),
-        (["store", "check"], "1"),
-        (["runs", "export", "old", "-o", "a.jsonl"], "1"),
-        (["runs", "tag", "old", "x"], "2"),
+        (["runs"], "2"),
+        (["show", "old"], "2"),
+        (["store", "check"], "2"),
+        (["runs", "export", "old", "-o", "a.jsonl"], "2"),
+        (["runs", "tag", "old", "x"], "3"),
     ):
         group.main([*words, "--store", url], standalone_mode=False)
         assert read_version(path_of(url)) == found, words

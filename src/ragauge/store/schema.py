@@ -1,4 +1,4 @@
-"""The tables. `migrations/versions/v1_first.py` makes them; a golden file of the tests holds them fixed.
+"""The tables. `migrations/versions/v2_first.py` makes them; a golden file of the tests holds them fixed.
 
 Everything is joined by integers: a score's row is about 35 bytes, a seventh of one keyed by texts. `…_no` is an
 integer of this store, `…_id` is the identity that the outside knows.

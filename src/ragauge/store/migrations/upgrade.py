@@ -15,9 +15,9 @@ from ragauge.core.errors import StoreError
 from ragauge.store.database import Database
 from ragauge.store.sqlite import COPY_STORE_HINT, copy_store, get_path
 
-VERSIONS: tuple[str, ...] = ("1",)  # oldest first
+VERSIONS: tuple[str, ...] = ("2",)  # oldest first
 HEAD = VERSIONS[-1]
-UNRELEASED_VERSIONS = re.compile("00(0[1-9]|[12][0-9]|30)")  # of commits before the first release
+UNRELEASED_VERSIONS = re.compile("00(0[1-9]|[12][0-9]|30)|1")  # of commits before the first release
 TABLE = "ragauge_version"
 FOLDER = Path(__file__).parent
 _ALEMBIC = threading.Lock()  # Alembic keeps its context in module variables

@@ -1,4 +1,4 @@
-"""Version 1: the tables as the schema modules define them.
+"""Version 2: the tables as the schema modules define them.
 
 From the first release on, stores of this version are in use: a change of the tables then needs a second version that
 makes it, and this one a copy of the tables as they are now.
@@ -19,7 +19,7 @@ from ragauge.store import (  # noqa: F401 - each adds its tables
 )
 from ragauge.store.schema import metadata
 
-revision = "1"
+revision = "2"
 down_revision = None
 
 
