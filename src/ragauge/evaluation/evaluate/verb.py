@@ -208,7 +208,8 @@ def plan_evaluation(options: EvaluateOptions, store: Store) -> EvaluationPlan:
 async def evaluate_source(options: EvaluateOptions) -> Scorecard:
     """Stores what is not stored, judges what is not judged, and returns the scorecard."""
     from ragauge.evaluation.overview.verb import find_default_comparison
-    from ragauge.evaluation.scorecard.cards import CardScope, build_card
+    from ragauge.evaluation.scorecard.cards import build_card
+    from ragauge.evaluation.scorecard.completeness import CardScope
     from ragauge.store.store_access import open_store
 
     with open_store(find_store_url(options.build_input_source(), options.store)) as opened_store:

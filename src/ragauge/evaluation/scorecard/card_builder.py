@@ -42,7 +42,7 @@ from ragauge.verbs.example_views import ScoreTables, load_example_view
 if TYPE_CHECKING:
     from ragauge.core.verdict import VerdictCounts
     from ragauge.evaluation.overview.response_list import OverviewGatherer
-    from ragauge.evaluation.scorecard.cards import CardScope
+    from ragauge.evaluation.scorecard.completeness import CardScope
     from ragauge.evaluation.scorecard.compute import EvaluatedRun, ScorecardTables
     from ragauge.metrics.base import Metric
     from ragauge.scores.arrays import ResponseIndex

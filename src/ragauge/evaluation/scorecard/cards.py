@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from ragauge.core.errors import UsageError
 from ragauge.core.messages import format_command
 from ragauge.core.response import Run
 from ragauge.evaluation.runs.costs import describe_all_failed
+from ragauge.evaluation.scorecard.completeness import CardScope
 from ragauge.verbs.columns import list_card_metrics
 from ragauge.verbs.judge_lookup import resolve_judge_id
 
@@ -37,29 +37,18 @@ def load_card(store: Store, run: Run, judge: str | None, baseline: Run | None = 
     return build_card(store, run, metrics, judge_id, baseline=baseline)
 
 
-@dataclass(frozen=True, slots=True)
-class CardScope:
-    """Which responses of a run a scorecard is over."""
-
-    #: segment column or "tag" -> value; only examples that match.
-    keep: Mapping[str, str] = field(default_factory=dict)
-    total: int | None = None  #: responses asked for; None = all of the run.
-    whole: bool = False  #: only responses that have a score of every metric, so that all means are over the same ones.
-    took: Mapping[str, Any] = field(default_factory=dict)  #: facts of their evaluation, shown as they are.
-
-
 def build_card(
     store: Store,
     run: Run,
     metrics: Sequence[Metric],
     judge_id: str | None,
-    scope: CardScope = CardScope(),
+    scope: CardScope | None = None,
     baseline: Run | None = None,
 ) -> Scorecard:
     """The scorecard of some metrics, as `CardBuilder` puts it together."""
     from ragauge.evaluation.scorecard.card_builder import CardBuilder
 
-    return CardBuilder(store, run, metrics, judge_id, scope, baseline).build_card()
+    return CardBuilder(store, run, metrics, judge_id, scope or CardScope(), baseline).build_card()
 
 
 def resolve_scored_judge(store: Store, run: Run, judge: str | None) -> str | None:

@@ -1,14 +1,26 @@
-"""Which responses of a run have all the scores that they are to have."""
+"""Which responses of a run a scorecard is over, and which have all the scores that they are to have."""
 
 from __future__ import annotations
 
 from array import array
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from ragauge.core.response import Run
     from ragauge.store.store_access import Store
+
+
+@dataclass(frozen=True, slots=True)
+class CardScope:
+    """Which responses of a run a scorecard is over."""
+
+    #: segment column or "tag" -> value; only examples that match.
+    keep: Mapping[str, str] = field(default_factory=dict)
+    total: int | None = None  #: responses asked for; None = all of the run.
+    whole: bool = False  #: only responses that have a score of every metric, so that all means are over the same ones.
+    took: Mapping[str, Any] = field(default_factory=dict)  #: facts of their evaluation, shown as they are.
 
 
 def find_complete(store: Store, run: Run, judge_id: str | None, names: Sequence[str]) -> array[int]:

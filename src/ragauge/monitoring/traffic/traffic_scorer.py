@@ -14,7 +14,8 @@ from ragauge.engine.judge_batch import Work, find_overtaken, judge_batch
 from ragauge.engine.label_facts import decide_again, find_equal_texts, read_label_facts
 from ragauge.engine.plan import Plan, Selection, build_plan, list_columns, save_own_declarations
 from ragauge.evaluation.evaluate.verb import NO_JUDGE_SPECS, EvaluationPlan, build_planner, execute_plans
-from ragauge.evaluation.scorecard.cards import CardScope, build_card
+from ragauge.evaluation.scorecard.cards import build_card
+from ragauge.evaluation.scorecard.completeness import CardScope
 from ragauge.metrics.base import Metric
 from ragauge.metrics.catalogue import list_questions, require_code, select_metrics
 from ragauge.monitoring.policy import Policy, get_spending

@@ -70,15 +70,12 @@ def draw_forest(forest_rows: Sequence[ForestRow], title: str, *, percent: bool =
         .mark_rule(stroke=get_color("soft"), strokeDash=[3, 3])
         .encode(x=alt.X("at:Q", scale=scale, axis=axis))
     )
-    reach = base.mark_rule(strokeWidth=2.5, opacity=0.75).encode(
-        x=alt.X("low:Q", scale=scale, axis=axis),
-        x2=alt.X2("high:Q"),
-        stroke=alt.Stroke("hue:N", scale=hues, legend=None),
-    )
-    behind = base.mark_rule(strokeWidth=6, opacity=0.22).encode(
-        x=alt.X("far_low:Q", scale=scale, axis=axis),
-        x2=alt.X2("far_high:Q"),
-        stroke=alt.Stroke("hue:N", scale=hues, legend=None),
+    stroke = alt.Stroke("hue:N", scale=hues, legend=None)
+    reach, behind = (
+        base.mark_rule(strokeWidth=width, opacity=opacity).encode(
+            x=alt.X(f"{ends}low:Q", scale=scale, axis=axis), x2=alt.X2(f"{ends}high:Q"), stroke=stroke
+        )
+        for ends, width, opacity in (("", 2.5, 0.75), ("far_", 6, 0.22))
     )
     mark = base.mark_point(size=80, filled=True, stroke=None).encode(
         x=x, fill=alt.Fill("hue:N", scale=hues, legend=None), shape=alt.Shape("hue:N", scale=shapes, legend=None)
