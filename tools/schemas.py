@@ -1,28 +1,27 @@
 """Writes the JSON Schemas: of ragauge.yaml from its models, of every JSON output from the types of results.
 
-The keys of an output are its form (`ragauge.rendering.json_forms`); types and descriptions are those of fields,
-properties and functions. NARROWER holds what a type cannot say.
+The keys of an output are those that its type declares (`ragauge.core.json_keys`); types and descriptions are those of
+its fields and properties. NARROWER holds what a type cannot say.
 """
 
 from __future__ import annotations
 
-import dataclasses
 import importlib
 import json
 import pkgutil
 import re
 import types
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 from inspect import getdoc, getsource
 from pathlib import Path
 from textwrap import fill
-from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
+from typing import Any, ClassVar, Literal, Union, get_args, get_origin, get_type_hints
 
 import ragauge
 from ragauge.core.config.file import build_json_schema
+from ragauge.core.json_keys import Key, find_view
 from ragauge.gating.kinds.rule import KINDS
-from ragauge.rendering import json_values
-from ragauge.rendering.json_forms import FormKey, find_form
 
 FOLDER = Path(__file__).resolve().parents[1] / "src/ragauge/core/schema"
 DRAFT = "https://json-schema.org/draft/2020-12/schema"
@@ -93,7 +92,18 @@ FRONTS = (".verb", ".command", ".page")  # no type of an output stands there
 def names() -> dict[str, Any]:
     """Every class of the packages that results come from, by its name: no name stands for two."""
     found: dict[str, Any] = {"Mapping": Mapping, "Sequence": Sequence, "Any": Any, "Literal": Literal}
-    for package in ("core", "stats", "scores", "diagnosis", "comparison", "evaluation", "gating", "rendering"):
+    for package in (
+        "core",
+        "stats",
+        "scores",
+        "diagnosis",
+        "comparison",
+        "evaluation",
+        "gating",
+        "labels",
+        "testsets",
+        "rendering",
+    ):
         folder = f"ragauge.{package}"
         for one in pkgutil.walk_packages([str(Path(ragauge.__path__[0]) / package)], f"{folder}."):
             if one.name.endswith(FRONTS):
@@ -119,43 +129,44 @@ class OutputSchema:
         top = self.definitions.pop(name)
         return {"$schema": DRAFT, "title": title, **top, "$defs": dict(sorted(self.definitions.items()))}
 
-    def of(self, kind: Any, form: str = "", by: str = "") -> dict[str, Any]:
-        """What a value of a type looks like in a form."""
+    def of(self, kind: Any, view: str = "", by: str = "") -> dict[str, Any]:
+        """What a value of a type looks like in a view."""
         if kind in SIMPLE:
             return dict(SIMPLE[kind])
         origin, parts = get_origin(kind), get_args(kind)
         if origin is Literal:
             return {"enum": list(parts)}
         if origin in (Union, types.UnionType):
-            return _either([self.of(part, form, by) for part in parts])
+            return _either([self.of(part, view, by) for part in parts])
         if isinstance(origin, type) and issubclass(origin, Mapping):
-            return {"type": "object", "additionalProperties": self.of(parts[1], form, by)}
+            return {"type": "object", "additionalProperties": self.of((*parts, int)[1], view, by)}
         if origin is tuple and parts[-1] is not Ellipsis:
-            return _list([self.of(part, form) for part in parts])
+            return _list([self.of(part, view) for part in parts])
         if isinstance(origin, type) and issubclass(origin, Sequence):
-            items = self.of(parts[0], form)
+            items = self.of(parts[0], view)
             return {"type": "object", "additionalProperties": items} if by else {"type": "array", "items": items}
-        return self._named(kind, form or kind.__name__)
+        return self._named(kind, view)
 
-    def _named(self, kind: Any, name: str) -> dict[str, Any]:
-        found = find_form(name)
-        if found is not None and found.values:
-            values = [self._typed(kind, key) for key in found.keys]
+    def _named(self, kind: Any, view: str) -> dict[str, Any]:
+        keys, as_list = find_view(kind, view)
+        if as_list:
+            values = [self._typed(kind, key) for key in keys]
             return _list(values) if len(values) > 1 else values[0]
+        name = view or kind.__name__
         if name not in self.definitions:
             self.definitions[name] = {}  # it may hold itself
-            self.definitions[name] = self._object(kind, found.keys if found else tuple(_fields(kind)))
+            self.definitions[name] = self._object(kind, keys)
         return {"$ref": f"#/$defs/{name}"}
 
-    def _object(self, kind: Any, keys: Sequence[FormKey]) -> dict[str, Any]:
+    def _object(self, kind: Any, keys: Sequence[Key]) -> dict[str, Any]:
         properties: dict[str, Any] = {}
         required: list[str] = []
         rest: Any = False
-        for key in keys:
+        for key in self.split_keys(kind, keys):
             found = self._typed(kind, key)
             if not key.spread:
-                properties[key.key] = found
-                required += [] if key.optional else [key.key]
+                properties[key.name] = found
+                required += [] if key.optional else [key.name]
                 continue
             maybe = "anyOf" in found
             inner = self.definitions[next(_references(found))] if "$ref" in json.dumps(found) else found
@@ -171,24 +182,33 @@ class OutputSchema:
             "properties": properties,
         }
 
-    def _typed(self, kind: Any, key: FormKey) -> dict[str, Any]:
-        """One entry of a form: its type, what a type cannot say, and what is said beside it."""
-        owner, about, maybe = kind, "", False
-        for part in key.path:
-            if part == "self":
+    def split_keys(self, kind: Any, keys: Sequence[Key]) -> Iterator[Key]:
+        """The keys, one for each where a key stands for several attributes, or for a view of what is always there."""
+        for key in keys:
+            several = (key.spread and key.view) or " " in key.at
+            attribute = self._attribute(kind, key.of)[0] if several else None
+            if attribute is None or (key.spread and type(None) in get_args(attribute)):
+                yield key
                 continue
-            (owner, *_) = [one for one in get_args(kind) if one is not type(None)] or [kind]
-            maybe = maybe or type(None) in get_args(kind)
-            kind, about = self._attribute(owner, part) if key.end != "()" else self._function(part)
-        if key.end == "#":
-            kind = int
-        found = self.of(kind, key.form, key.by)
-        found |= NARROWER.get(f"{owner.__name__}.{key.path[-1]}", {})
+            for part in find_view(_without_none(attribute), key.at or key.view).keys:
+                yield part._replace(of=key.of, at=f"{part.of}.{part.at}".rstrip("."))
+
+    def _typed(self, kind: Any, key: Key) -> dict[str, Any]:
+        """One key of a view: its type, what a type cannot say, and what is said beside it."""
+        owner, about, maybe = kind, "", False
+        steps = [part for part in (key.of, *key.at.split(".")) if part not in ("self", "")]
+        for part in steps:
+            owner, maybe = _without_none(kind), maybe or type(None) in get_args(kind)
+            kind, about = self._attribute(owner, part)
+        if key.stored is not None:
+            kind = dict[str, Any] | None if type(None) in get_args(kind) else dict[str, Any]
+        found = self.of(kind, key.view, key.by)
+        found |= NARROWER.get(f"{owner.__name__}.{steps[-1]}" if steps else "", {})
         if "enum" in found:
             found.pop("type", None)
         if key.optional and isinstance(found.get("type"), list):  # it is left out, never null
             (found["type"],) = [one for one in found["type"] if one != "null"]
-        if (maybe or key.end == "!") and not key.optional:
+        if (maybe or key.null) and not key.optional:
             found = _either([found, {"type": "null"}])
         return {"description": about, **found} if about else found
 
@@ -197,20 +217,20 @@ class OutputSchema:
         member = getattr(owner, name, None)
         if isinstance(member, property):
             return self._hints(member.fget)["return"], (getdoc(member) or "").split("\n")[0]
-        return self._hints(owner)[name], opened(text) if (text := field_comment(owner, name)) else ""
-
-    def _function(self, name: str) -> tuple[Any, str]:
-        function = getattr(json_values, name)
-        return self._hints(function)["return"], (getdoc(function) or "").split("\n")[0]
+        kind, text = self._hints(owner)[name], field_comment(owner, name)
+        return get_args(kind)[0] if get_origin(kind) is ClassVar else kind, opened(text) if text else ""
 
     def _hints(self, of: Any) -> dict[str, Any]:
         return get_type_hints(of, localns=dict(self.classes))
 
 
+source_of = cache(getsource)
+
+
 def field_comment(owner: Any, name: str) -> str:
     """What `#:` says beside a field, or above it; of a base where the class has no such field."""
     for cls in owner.__mro__[:-1]:
-        found = re.search(rf"((?:^ +#: .*\n)*)^ +{name}: .*?(?:#: (.*))?$", getsource(cls), re.M)
+        found = re.search(rf"((?:^ +#: .*\n)*)^ +{name}: .*?(?:#: (.*))?$", source_of(cls), re.M)
         if found:
             return found[2] or " ".join(found[1].replace("#:", "").split())
     return ""
@@ -221,9 +241,12 @@ def opened(text: str) -> str:
     return text[:1].upper() + text[1:].rstrip(".") + "."
 
 
-def _fields(kind: Any) -> Iterator[FormKey]:
-    parts = [part.name for part in dataclasses.fields(kind)] if dataclasses.is_dataclass(kind) else kind._fields
-    return (FormKey(name, (name,), False, False, "", "", "") for name in parts)
+def _without_none(kind: Any) -> Any:
+    return (
+        next((part for part in get_args(kind) if part is not type(None)), kind)
+        if type(None) in get_args(kind)
+        else kind
+    )
 
 
 def _list(items: Sequence[dict[str, Any]]) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from ragauge.comparison.changes import compute_change
 from ragauge.comparison.pairs import Join, Pairs, pair_scores
 from ragauge.core.codec import from_json_value
 from ragauge.core.identity import to_json_value
+from ragauge.core.json_keys import encode
 from ragauge.diagnosis.explain.means import explain_mean
 from ragauge.engine.judge_error import find_judge_errors
 from ragauge.engine.judges import build_judge_note
@@ -24,7 +25,6 @@ from ragauge.gating.rules import check_conditions, read_rules
 from ragauge.gating.tables import texts as gate_words
 from ragauge.judges.local.judge import LocalJudge
 from ragauge.metrics.catalogue import parse_metric
-from ragauge.rendering.json_forms import encode
 from ragauge.rendering.words import estimate as said
 from ragauge.rendering.writers.terminal import draw_bar as drawn
 from ragauge.scores.arrays import SCORED, Columns

@@ -126,7 +126,7 @@ def test_hurt_segment_fails(store: str) -> None:
     """Case 78 through the store: half of one segment lost its document; the gate fails there, with the examples."""
     found = rg.gate("hurt", baseline="main", rules=rules(RECALL), store=store)
     assert found.exit_code == 3
-    failed = {c.segment: c for c in found.checks if c.verdict == "fail"}
+    failed: dict[tuple[str, str] | None, Any] = {c.segment: c for c in found.checks if c.verdict == "fail"}
     assert ("type", "multi_hop") in failed
     check = failed["type", "multi_hop"]
     assert check.estimate == pytest.approx(-9 / 20)  # 10 of 20 missed, of which q7 was missed before; q3, q11 …

@@ -15,8 +15,8 @@ from tests.loopback.answers import answer
 from tests.loopback.server import FaultyServer
 
 import ragauge as rg
+from ragauge.core.json_keys import encode
 from ragauge.evaluation.evaluate.verb import preview_evaluation
-from ragauge.rendering.json_forms import encode
 from ragauge.verbs.evaluate_options import EvaluateOptions
 
 pytestmark = pytest.mark.server

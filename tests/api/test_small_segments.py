@@ -101,7 +101,7 @@ def test_gate_on_a_named_small_segment_says_so(store: str) -> None:
     asked = rules({"metric": "recall@5", "min": 0.5, "segments": ["colour"], "segments_need_data": True})
     found = rg.gate("main", rules=asked, store=store)
     assert found.exit_code == 4
-    reasons = {check.segment: check.because for check in found.checks if check.segment}
+    reasons = {tuple(check.segment): check.because for check in found.checks if check.segment}
     assert reasons["colour", "red"] == reasons["colour", "blue"] == "few"
     said = " ".join(repr(found).split())
     assert "2 examples are fewer than min_n (10)" in said

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 from rich.console import Console
 
+from ragauge.core.json_keys import encode
 from ragauge.core.response import Run
 from ragauge.evaluation.scorecard.alignment import build_sections, explain_disagreement
 from ragauge.evaluation.scorecard.html import render_report
-from ragauge.rendering.json_forms import encode
 from ragauge.rendering.writers.terminal import render_terminal
 from ragauge.scores.results.overview import Alignment, LengthBand, MeanEstimate, Overview, RankUse, Stage, Timing
 from ragauge.scores.results.scorecard import JudgeNote, ScorecardData

@@ -14,9 +14,9 @@ from tests.reporting.conftest import HOSTILE
 
 from ragauge.comparison.tables.sections import build_comparison_table, build_sections
 from ragauge.comparison.tables.words import describe_comparison, format_overall, format_p_value, format_size
+from ragauge.core.json_keys import encode
 from ragauge.core.response import Run
 from ragauge.evaluation.scorecard.html import render_comparison
-from ragauge.rendering.json_forms import encode
 from ragauge.rendering.writers.markdown import render_markdown
 from ragauge.rendering.writers.terminal import render_terminal
 from ragauge.scores.results.comparison import (

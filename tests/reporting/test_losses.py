@@ -8,11 +8,11 @@ import pytest
 from rich.console import Console
 
 from ragauge.comparison.gaps.losses import build_losses, build_sections, describe_losses
+from ragauge.core.json_keys import encode
 from ragauge.diagnosis.causes.counterfactuals import RULES_BY_CAUSE
 from ragauge.diagnosis.confirm.tables import describe_experiments
 from ragauge.evaluation.scorecard import tables as scorecard
 from ragauge.evaluation.scorecard.html import render_report
-from ragauge.rendering.json_forms import encode
 from ragauge.rendering.lists import Anchors
 from ragauge.rendering.writers.markdown import render_markdown
 from ragauge.rendering.writers.terminal import render_terminal as written

@@ -5,10 +5,10 @@ import json
 import re
 from html.parser import HTMLParser
 
+from ragauge.core.json_keys import encode
 from ragauge.diagnosis.examples.tables import describe_claim_verdict, describe_missed_documents, split_answer
 from ragauge.evaluation.scorecard.html import render_report
 from ragauge.evaluation.scorecard.tables import build_score_bar, build_sections
-from ragauge.rendering.json_forms import encode
 from ragauge.rendering.writers import markdown as writer
 from ragauge.rendering.writers.terminal import draw_bar as drawn_track
 from ragauge.rendering.writers.terminal import render_terminal

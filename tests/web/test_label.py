@@ -15,8 +15,8 @@ from tests.web.conftest import EVIL, Stored
 
 import ragauge as rg
 from ragauge.core.human_labels import CheckRecord
+from ragauge.core.json_keys import encode
 from ragauge.core.label import Label, format_part
-from ragauge.rendering.json_forms import encode
 from ragauge.store.store_access import open_store
 
 Opened = Callable[..., TestClient]

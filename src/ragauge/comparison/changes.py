@@ -12,6 +12,7 @@ from math import exp, log
 from typing import TYPE_CHECKING
 
 from ragauge.comparison.comparability import FAILED_CALLS_NAME, FailedResponse
+from ragauge.comparison.correction import MIN_SEEN, decide_verdict
 from ragauge.comparison.pairs import Join, Pairs, drop_failed_calls, pair_scores
 from ragauge.comparison.regressions import Regressions
 from ragauge.metrics.base import Metric
@@ -27,7 +28,6 @@ from ragauge.scores.estimation import (
     run_difference_test,
 )
 from ragauge.scores.results.comparison import (
-    MIN_SEEN,
     SAME,
     UNKNOWN,
     WORSE,
@@ -36,7 +36,6 @@ from ragauge.scores.results.comparison import (
     ExampleDelta,
     Failures,
     MetricChange,
-    decide_verdict,
 )
 from ragauge.scores.results.overview import MeanEstimate
 from ragauge.scores.summarize import NO_ERRORS, select_failures

@@ -1,4 +1,7 @@
-"""p-values of many metrics and segments corrected as one family, without paying for tests that could tell nothing."""
+"""The verdict on a change, and p-values of many metrics and segments corrected as one family.
+
+Tests that could tell nothing cost the others nothing.
+"""
 
 from __future__ import annotations
 
@@ -7,13 +10,39 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Literal, get_args
 
-from ragauge.scores.results.comparison import SAME, UNKNOWN, MetricChange
+from ragauge.scores.results.comparison import BETTER, CHANGED, SAME, UNKNOWN, WORSE, MetricChange
+from ragauge.scores.results.overview import MeanEstimate
 from ragauge.stats.families import benjamini_hochberg
 from ragauge.stats.sign_flips import MIN_FLIPPED
 
 Correction = Literal["holm", "bh", "none"]
 CORRECTIONS: tuple[Correction, ...] = get_args(Correction)
 MAX_DIFFERING = 1_000  # pairs that differ; more make no difference
+MIN_SEEN = 10  # examples, or clusters, without which "no change seen" would claim more than anybody can see
+
+
+def decide_verdict(direction: str, difference: MeanEstimate, sums: tuple[float, float], units: int) -> str:
+    """What the interval of a difference says, before anything is corrected for multiple comparisons.
+
+    Better or worse where the whole interval, including judge error where that is known, lies on that side of 0, and no
+    failed score, wherever it might lie, could turn the sign.
+
+    Args:
+        direction: of the metric: higher, lower or neither.
+        difference: new − base, over how many examples; without an interval nothing is known.
+        sums: the least and greatest sum of differences that failed scores allow.
+        units: what is independent: examples, or their clusters.
+    """
+    interval = difference.widest_interval
+    if interval is None:
+        return UNKNOWN
+    if interval.low <= 0 <= interval.high:
+        return SAME if units >= MIN_SEEN else UNKNOWN
+    is_rise = interval.low > 0
+    if not (sums[0] > 0 if is_rise else sums[1] < 0):
+        return UNKNOWN
+    is_good = {"higher": is_rise, "lower": not is_rise}.get(direction)
+    return CHANGED if is_good is None else BETTER if is_good else WORSE
 
 
 def correct_family(

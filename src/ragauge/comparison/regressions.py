@@ -9,7 +9,8 @@ from ragauge.diagnosis.findings.cause_texts import ALPHA, ANSWERABLE_COLUMN
 from ragauge.scores.arrays import number_values
 from ragauge.scores.estimation import ScoreSample, compute_difference_interval
 from ragauge.scores.results.comparison import ExampleDelta, SegmentDrop, SegmentLoss
-from ragauge.scores.segments import MIN_SEGMENT_EXAMPLES, NONE, OTHER
+from ragauge.scores.results.scorecard import MIN_SEGMENT_EXAMPLES
+from ragauge.scores.segments import NONE, OTHER
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

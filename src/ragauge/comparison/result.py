@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, ClassVar
 
+from ragauge.comparison.tables.sections import build_comparison_table, build_sections
 from ragauge.core.errors import UnknownName
 from ragauge.verbs.result_base import PageResult
 
@@ -61,8 +62,6 @@ class ComparisonResult(PageResult):
 
     def to_polars(self) -> pl.DataFrame:
         """A row a run, metric and segment; column and value are null over all examples."""
-        from ragauge.comparison.tables.sections import build_comparison_table
-
         return build_comparison_table(self.compared)
 
     def to_csv(self) -> str:
@@ -72,8 +71,6 @@ class ComparisonResult(PageResult):
         return format_csv(self.to_polars())
 
     def _build_sections(self) -> Iterable[ReportSection]:
-        from ragauge.comparison.tables.sections import build_sections
-
         return build_sections(self.compared)
 
     def _build_page(self, *, framed: bool) -> str:

@@ -9,6 +9,7 @@ from typing import Any, Literal, NamedTuple, get_args
 
 from ragauge.core.example import Example, Span
 from ragauge.core.identity import hash_json, to_json_value
+from ragauge.core.json_keys import json_keys, key
 
 REDACTED = "__REDACTED__"
 NO_RESPONSE_REASON = (
@@ -146,6 +147,8 @@ State = Literal["running", "finished", "interrupted", "failed"]
 Variant = Literal["own", "oracle", "closed_book", "replayed"]
 
 
+@json_keys("run_id name kind set_name set_version system variant git created_at")
+@json_keys("run_id name", view="run_name")
 @dataclass(frozen=True, slots=True)
 class Run:
     """What one system returned, as a whole."""
@@ -153,7 +156,7 @@ class Run:
     run_id: str  #: short unique id.
     name: str  #: what people call it.
     kind: Literal["set", "traffic"] = "set"  #: over an eval set, or sampled traffic.
-    set_name: str = ""  #: the eval set's name.
+    set_name: str = field(default="", metadata=key("set"))  #: the eval set's name.
     set_version: str = ""  #: its content hash.
     system: str = ""  #: what produced it.
     config: Mapping[str, Any] = field(default_factory=dict)  #: its settings.

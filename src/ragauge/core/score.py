@@ -9,6 +9,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+from ragauge.core.json_keys import json_keys
+
 if TYPE_CHECKING:
     import polars as pl
 
@@ -17,6 +19,7 @@ Status = Literal["scored", "undefined", "not_applicable", "failed", "not_read"]
 STATUSES: tuple[Status, ...] = ("scored", "undefined", "not_applicable", "failed", "not_read")
 
 
+@json_keys("value status reason")
 @dataclass(frozen=True, slots=True)
 class Score:
     """A metric's result for one response of a run."""

@@ -7,12 +7,15 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal, Self, get_args
 
+from ragauge.core.json_keys import json_keys
+
 Verdict = Literal["passed", "unclear", "failed", "not_judged"]
 VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
 OPEN_VERDICTS: frozenset[Verdict] = frozenset({"unclear", "not_judged"})  # neither failed nor passed
 RULE_VERSION = 4  # raised when the rule changes: counts of two versions are never compared
 
 
+@json_keys("right grounded", view="verdict_pair")
 @dataclass(frozen=True, slots=True)
 class ExampleVerdict:
     """What is known of whether an example failed."""

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, ClassVar
 
 from ragauge.core.errors import GateFailed, NotEnoughData
+from ragauge.gating.tables.texts import format_summary
 from ragauge.verbs.result_base import ShownResult
 
 if TYPE_CHECKING:
@@ -60,8 +61,6 @@ class GateResult(ShownResult):
             GateFailed: it failed; what failed is in the text.
             NotEnoughData: it can say neither.
         """
-        from ragauge.gating.tables.texts import format_summary
-
         if self.verdict == "fail":
             raise GateFailed(format_summary(self.gated))
         if self.verdict == "not_enough_data" and not_enough_data:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import dataclass, field
+from typing import Literal, NamedTuple
 
+from ragauge.core.json_keys import Versioned, json_keys, key
 from ragauge.core.response import Run
 from ragauge.stats.weighted import Interval
 
@@ -38,7 +39,7 @@ class CheckExample:
 
     query_id: str
     new: float | None = None
-    base: float | None = None
+    base: float | None = field(default=None, metadata=key("baseline"))
     why: str = ""
 
 
@@ -52,6 +53,17 @@ class FailureCounts:
     unjudged: int = 0  #: examples that the judge never judged.
 
 
+class SegmentName(NamedTuple):
+    """One value of a segment column."""
+
+    column: str
+    value: str
+
+
+@json_keys(
+    "rule line kind metric asks segment tag verdict because reason on_fail stops decide statistic limit estimate new "
+    "base interval sampled fail_interval alpha reach n n_base paired failed not_read min_n examples unknown rectified"
+)
 @dataclass(frozen=True, slots=True)
 class Check:
     """One rule on the whole run, or in one segment."""
@@ -65,7 +77,7 @@ class Check:
     because: Because  #: what decided.
     on_fail: Literal["block", "warn"]  #: block or warn.
     stops: bool = False  #: whether this check alone keeps the gate from passing.
-    segment: tuple[str, str] | None = None  #: (column, value); None = the whole run.
+    segment: SegmentName | None = None  #: where; null is the whole run.
     tag: str = ""  #: "" = all examples.
     decide: Literal["interval", "point"] = "interval"  #: interval or point.
     higher: bool = True  #: whether higher is better.
@@ -79,15 +91,18 @@ class Check:
     #: the difference, the mean, the quantile, or the share; None where nothing has a value.
     estimate: float | None = None
     new: float | None = None  #: mean of this run.
-    base: float | None = None  #: mean of the baseline over the same examples.
-    interval: Interval | None = None  #: of the estimate at 90 %: it passes by this one.
-    sampled: Interval | None = None  #: that by sampling alone, where `interval` holds the judge's error too; else None.
+    base: float | None = field(default=None, metadata=key("baseline"))  #: mean of the baseline over the same examples.
+    #: of the estimate at 90 %: it passes by this one.
+    interval: Interval | None = field(default=None, metadata=key(view="interval"))
+    #: that by sampling alone, where `interval` holds the judge's error too; else None.
+    sampled: Interval | None = field(default=None, metadata=key(view="interval"))
     #: of the estimate, at the level at which this check fails, with the correction.
-    fail_interval: Interval | None = None
+    fail_interval: Interval | None = field(default=None, metadata=key(view="interval"))
     alpha: float | None = None  #: one-sided level at which this check fails.
     reach: tuple[float, float] | None = None  #: least and greatest estimate that failed scores allow.
     n: int = 0  #: scored examples, or pairs; of two samples those of this run.
-    n_base: int | None = None  #: of two samples (an unpaired max_drop), the baseline's scored examples; else None.
+    #: of two samples (an unpaired max_drop), the baseline's scored examples; else None.
+    n_base: int | None = field(default=None, metadata=key("n_baseline"))
     failed: int = 0  #: examples whose score failed.
     lost: FailureCounts | None = None  #: whose failures these were; None = nothing failed.
     applies: int = 0  #: examples that the metric applies to; of two samples those of the smaller.
@@ -97,13 +112,19 @@ class Check:
     not_read: int = 0
     min_n: int = 0  #: fewest to decide on.
     examples: tuple[CheckExample, ...] = ()  #: those that lost most, or that must pass and do not.
-    unknown: tuple[CheckExample, ...] = ()  #: examples that must pass and are unclear or not judged.
+    #: examples that must pass and are unclear or not judged.
+    unknown: tuple[CheckExample, ...] = field(default=(), metadata=key("unclear_or_not_judged"))
     rectified: bool = False  #: whether the mean that people's labels rectify decides; n is then labelled examples.
 
     @property
     def unpaired(self) -> bool:
         """Whether it is a difference of two samples, not of pairs."""
         return self.n_base is not None
+
+    @property
+    def paired(self) -> bool | None:
+        """Whether max_drop compares example by example; null for other rules."""
+        return None if not self.is_difference else not self.unpaired
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,14 +137,29 @@ class Family:
     alpha: float  #: greatest chance that even one of them fails if nothing got worse.
 
 
+class SmallSegment(NamedTuple):
+    """A segment that is too small for a check of its own.
+
+    Together they are "(other)".
+    """
+
+    column: str
+    value: str
+    n: int
+
+
+@json_keys(
+    "schema_version verdict exit_code summary run base judge_id source matched unpaired few clusters checks "
+    "families warnings"
+)
 @dataclass(frozen=True, slots=True)
-class Gated:
+class Gated(Versioned):
     """What a gate found."""
 
-    run: Run  #: that was looked at.
-    base: Run | None  #: the baseline; None where no rule needs one.
-    judge_id: str  #: who judged; "" = nobody.
-    source: str  #: file of the rules.
+    run: Run = field(metadata=key(view="run_name"))  #: that was looked at.
+    base: Run | None = field(metadata=key("baseline", view="run_name"))  #: the baseline; None where no rule needs one.
+    judge_id: str = field(metadata=key("judge"))  #: who judged; "" = nobody.
+    source: str = field(metadata=key("rules"))  #: file of the rules.
     verdict: Verdict  #: of the gate.
     checks: tuple[Check, ...]  #: in the order of the rules, the whole run before its segments.
     families: tuple[Family, ...] = ()  #: how false alarms are bounded.
@@ -131,8 +167,8 @@ class Gated:
     #: examples of this run and of the baseline, where max_drop holds them against each other as two samples; None where
     #: examples are paired.
     sizes: tuple[int, int] | None = None
-    #: (column, value, examples) of segments too small for a check of their own: together they are "(other)".
-    few: tuple[tuple[str, str, int], ...] = ()
+    #: the segments that are too small for a check of their own.
+    few: tuple[SmallSegment, ...] = field(default=(), metadata=key("too_few"))
     clusters: int | None = None  #: how many clusters the run's examples come in; None where none is declared.
     warnings: tuple[str, ...] = ()  #: what the reader must know.
     broken: str = ""  #: that every call of the run failed, with the error and where to look; "" where one was answered.

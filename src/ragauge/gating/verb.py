@@ -15,6 +15,7 @@ from ragauge.core.response import Run
 from ragauge.evaluation.scorecard.result import Scorecard
 from ragauge.gating.gate_result import GateResult
 from ragauge.gating.gated_run import GatedRun, find_tagged, find_unanswered
+from ragauge.gating.result import Gated, SmallSegment
 from ragauge.verbs.coroutines import make_async
 from ragauge.verbs.option_specs import expand_options
 from ragauge.verbs.options import GateOptions
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
     from ragauge.gating.compute.slices import Slices
     from ragauge.gating.compute.unpaired_samples import UnpairedRuns
     from ragauge.gating.kinds.mean_rule import ScoreSource
-    from ragauge.gating.result import Gated
     from ragauge.gating.rules import Rules
     from ragauge.store.store_access import Store
 
@@ -105,7 +105,6 @@ class _GateCheck:
         from ragauge.engine.judge_error import find_judge_errors
         from ragauge.gating.compute.missing_scores import FailedCalls
         from ragauge.gating.kinds.mean_rule import ScoreSource
-        from ragauge.gating.result import Gated
         from ragauge.gating.rules import check_conditions, decide_verdict
 
         paired, gated, base, run = self._paired_scores, self._gated, self._base, self._run
@@ -169,12 +168,12 @@ class _GateCheck:
         both = self._paired_scores
         return both is None or self._base is None or is_paired(self._run, self._base, both.join)
 
-    def _list_small_segments(self, slices: Slices) -> tuple[tuple[str, str, int], ...]:
+    def _list_small_segments(self, slices: Slices) -> tuple[SmallSegment, ...]:
         """The segments that rules which name none leave out as too small."""
         if not any(condition.segments is None for condition in self._rules.conditions):
             return ()
         checked = {(column, value) for column, value, _ in slices.parts(None)}
-        small = ((column, value, n) for column, values in slices.few.items() for value, n in values.items())
+        small = (SmallSegment(column, value, n) for column, values in slices.few.items() for value, n in values.items())
         return tuple(segment for segment in small if segment[:2] not in checked)
 
     def _build_samples(self, slices: Slices) -> UnpairedRuns | None:

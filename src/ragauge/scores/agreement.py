@@ -18,6 +18,7 @@ from functools import reduce
 from math import sqrt
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from ragauge.core.json_keys import json_keys, key
 from ragauge.metrics.base import Metric
 from ragauge.scores.arrays import SCORED, Columns, merge_repeats
 from ragauge.scores.estimation import ScoreSample, compute_difference_interval, compute_mean_interval
@@ -62,16 +63,18 @@ class AgreementFigure:
     """A number with its interval; value None where it is not defined, and then why."""
 
     value: float | None
-    interval: Interval | None = None
+    interval: Interval | None = field(default=None, metadata=key(at="low high method"))
     reason: str = ""
 
 
+@json_keys("n labels table accuracy balanced_accuracy kappa weighted found", optional="weighted")
 @dataclass(frozen=True, slots=True)
 class Agreement:
     """How two lists of labels agree."""
 
     labels: tuple[str, ...]  #: those in use, in a fixed order.
-    table: tuple[tuple[int, ...], ...]  #: counts; a row a human label, a column a judge's.
+    #: counts; a row a human label, a column a judge's.
+    table: tuple[tuple[int, ...], ...] = field(metadata=key("confusion"))
     n: int  #: pairs.
     accuracy: AgreementFigure  #: share of equal pairs.
     balanced_accuracy: AgreementFigure  #: mean over human labels of the share that the judge finds.
@@ -79,7 +82,7 @@ class Agreement:
     #: human label -> share of them that the judge calls the same.
     found: Mapping[str, AgreementFigure] = field(default_factory=dict)
     #: kappa with linear weights, for three labels in an order; None for others.
-    weighted: AgreementFigure | None = None
+    weighted: AgreementFigure | None = field(default=None, metadata=key("weighted_kappa"))
 
 
 def compute_agreement(

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 
 from ragauge.core.facts import AnswerFacts, Claim, Window
 from ragauge.core.human_labels import SEVERITY, THREE_LABELS, TWO_LABELS, HumanLabel, LabeledAnswer, LabeledPart
+from ragauge.core.json_keys import Key, json_keys, key
 from ragauge.scores.agreement import (
     Agreement,
     AgreementFigure,
@@ -35,6 +36,7 @@ NO_CLAIMS_REASON = "it finds nothing to check"
 MIN_SEGMENT_PARTS = 2  # parts of a segment value that are reported on their own
 
 
+@json_keys("verdict p claim passage", view="differs", verdict="label", passage=Key("window", at="passage"))
 @dataclass(frozen=True, slots=True)
 class PartVerdict:
     """What a judge says of one labelled part."""
@@ -60,7 +62,7 @@ class VerdictCost:
 class JudgeAnswers:
     """Everything that one judge said, in one way of asking."""
 
-    name: str  #: its spec, such as openai:gpt-5-mini.
+    name: str = field(metadata=key("judge"))  #: its spec, such as openai:gpt-5-mini.
     mode: str  #: fused or per_claim; "" for a judge that knows no such ways.
     judge_id: str  #: of the judge.
     verdicts: tuple[tuple[PartVerdict, ...], ...]  #: one tuple a row, one verdict a part.
@@ -72,35 +74,61 @@ class JudgeAnswers:
         return self.judge_id.startswith(RECORDED_PREFIX)
 
 
+@json_keys("row text human part verdict window")
 @dataclass(frozen=True, slots=True)
 class Differs:
     """A part where judge and people differ."""
 
-    row: LabeledAnswer
-    part: LabeledPart
+    row: LabeledAnswer = field(metadata=key(at="query_id line query"))
+    part: LabeledPart = field(metadata=key("annotators", at="labels"))
     human: str
-    verdict: PartVerdict
+    verdict: PartVerdict = field(metadata=key(view="differs", spread=True))
+
+    @property
+    def text(self) -> str:
+        """The part of the answer that is labelled."""
+        return self.row.answer[self.part.start : self.part.end]
+
+    @property
+    def window(self) -> str:
+        """The text of the passage that decided; "" for none."""
+        window = self.verdict.window
+        return "" if window is None else self.row.passages[window.passage - 1][window.start : window.end]
 
 
+@json_keys(
+    "answers whole supported detection probabilities segments error no_verdict without took alternatives alphas "
+    "differs",
+    took=Key("answers", at="took"),
+)
 @dataclass(frozen=True, slots=True)
 class CheckedJudge:
     """One judge against people."""
 
-    answers: JudgeAnswers  #: what it said.
+    answers: JudgeAnswers = field(metadata=key(at="name mode judge_id"))  #: what it said.
     #: agreement over all parts with a verdict, on the scale of the file; on two labels where the judge knows no more.
-    whole: Agreement
-    supported: Agreement  #: the same for supported or not; equal to `whole` where that has two labels.
+    whole: Agreement = field(metadata=key(spread=True))
+    #: the same for supported or not; equal to `whole` where that has two labels.
+    supported: Agreement = field(metadata=key("supported_or_not"))
     segments: Mapping[str, Mapping[str, Agreement]]  #: column -> value -> agreement, values in their order.
-    without: Mapping[str, int]  #: why there is no verdict -> how many parts.
+    #: why there is no verdict -> how many parts.
+    without: Mapping[str, int] = field(metadata=key("no_verdict_reasons"))
     detection: Detection  #: how well it finds what people call not supported.
     probabilities: Probabilities | None = None  #: what its probabilities are worth; None where it has none.
     differs: tuple[Differs, ...] = ()  #: the parts where both differ, worst first.
     #: the alternative-annotator test at each allowance; () with too few annotators or parts.
-    alternatives: tuple[AlternativeAnnotator, ...] = ()
+    alternatives: tuple[AlternativeAnnotator, ...] = field(default=(), metadata=key("alternative_annotator"))
     #: Krippendorff's alpha with the judge as one more annotator, by scale of differences.
     alphas: Mapping[Scale, AgreementFigure] = field(default_factory=dict)
     #: row and part -> whether both say the same of supported or not; of parts with a label and a verdict.
     right: Mapping[tuple[int, int], bool] = field(default_factory=dict)
+    #: printed name of a metric -> how far its mean lies from people's; empty but in the JSON of a check.
+    error: Mapping[str, JudgeMeanError] = field(default_factory=dict)
+
+    @property
+    def no_verdict(self) -> int:
+        """Parts without a verdict."""
+        return sum(self.without.values())
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,26 +141,34 @@ class JudgePair:
     gain: AgreementFigure  #: accuracy against people, new less base, paired.
 
 
+@json_keys(
+    "n_rows n_parts labels human repeated bare split annotators annotators_alpha ceiling weighted cross_fitted "
+    "judges pairs stopped calls",
+    judges="judges_with_errors",
+    pairs="named_pairs",
+)
 @dataclass(frozen=True, slots=True)
 class JudgeCheck:
     """The report of `ragauge judge check`."""
 
-    n_rows: int  #: rows read.
-    n_parts: int  #: labelled parts.
+    n_rows: int = field(metadata=key("rows"))  #: rows read.
+    n_parts: int = field(metadata=key("parts"))  #: labelled parts.
     labels: tuple[str, ...]  #: the scale of people's labels: two or three.
     human: Mapping[str, int]  #: label -> parts that people gave it.
     split: int  #: parts on which as many annotators say one thing as another; left out.
     #: Fleiss' kappa of the annotators among themselves; None where there is one an item.
-    annotators: AgreementFigure | None
+    annotators: AgreementFigure | None = field(metadata=key("annotators_kappa", at="value"))
     judges: tuple[CheckedJudge, ...]  #: in the order asked for.
     pairs: tuple[JudgePair, ...]  #: of judges.
     stopped: str = ""  #: why it ended early; "" when it did not.
     #: what was called now; empty where no model is asked.
-    calls: Mapping[str, float | int | None] = field(default_factory=dict)
+    calls: Mapping[str, float | int | None] = field(default_factory=dict, metadata=key(spread=True))
     #: judge id -> printed name of a metric -> how far its mean errs, by all that was checked so far.
     errors: Mapping[str, Mapping[str, JudgeMeanError]] = field(default_factory=dict)
-    repeated: int = 0  #: further rows of the file, left out since a later one labels the same text.
-    bare: int = 0  #: rows without passages, on which nothing can be supported.
+    #: further rows of the file, left out since a later one labels the same text.
+    repeated: int = field(default=0, metadata=key("repeated_rows"))
+    #: rows without passages, on which nothing can be supported.
+    bare: int = field(default=0, metadata=key("rows_without_passages"))
     #: Krippendorff's alpha of the same, by scale of differences; empty where there is one an item.
     annotators_alpha: Mapping[Scale, AgreementFigure] = field(default_factory=dict)
     #: each annotator against what most of the others say; None where there is one an item.
@@ -140,6 +176,15 @@ class JudgeCheck:
     #: judge id -> texts that it was calibrated by, on each of which it was asked as it is without them.
     cross_fitted: Mapping[str, int] = field(default_factory=dict)
     weighted: bool = False  #: rows have weights that differ, and count by them in every figure that is no count.
+
+    @property
+    def judges_with_errors(self) -> list[CheckedJudge]:
+        """The judges, each with what labels say of its means."""
+        labelled = {
+            judge_id: {metric: error for metric, error in errors.items() if error.labels is not None}
+            for judge_id, errors in self.errors.items()
+        }
+        return [replace(judge, error=labelled.get(judge.answers.judge_id, {})) for judge in self.judges]
 
 
 def list_part_verdicts(row: LabeledAnswer, facts: AnswerFacts | None, reason: str = "") -> tuple[PartVerdict, ...]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from ragauge.core.facts import (
     AgreementFacts,
@@ -24,6 +24,7 @@ from ragauge.core.facts import (
     RelevanceFacts,
     SimilarityFacts,
 )
+from ragauge.core.json_keys import Key, json_keys, key
 from ragauge.core.response import Run
 from ragauge.metrics.reasons import read_call_reason
 from ragauge.scores.gather import Visit
@@ -189,25 +190,28 @@ def _list_probabilities(facts: JudgeFacts) -> list[float | None]:
     return []
 
 
+@json_keys("questions paid alone shared_with")
 @dataclass(frozen=True, slots=True)
 class MetricCost:
     """What a metric's questions have cost."""
 
     metric: str  #: printed name.
     questions: tuple[str, ...]  #: what it needs to have asked.
-    paid: CallTotals  #: the calls of these questions, whoever else needs them.
+    paid: CallTotals = field(metadata=key(spread=True))  #: the calls of these questions, whoever else needs them.
     #: the calls of those questions that no other metric of the run needs: what leaving it out would save.
     alone: CallTotals
     shared_with: tuple[str, ...]  #: other metrics that need one of its questions.
 
 
+@json_keys("judge_id paid question_costs metrics", paid=Key(spread=True))
 @dataclass(frozen=True, slots=True)
 class JudgeCost:
     """What one judge has cost."""
 
-    judge_id: str  #: who; "" for calls that no judge made.
-    question_costs: tuple[AskedOf, ...]  #: by question and model.
-    metrics: tuple[MetricCost, ...]  #: by metric, in the order of the report; metrics that ask nothing are left out.
+    judge_id: str = field(metadata=key("judge"))  #: who; "" for calls that no judge made.
+    question_costs: tuple[AskedOf, ...] = field(metadata=key("by_question"))  #: by question and model.
+    #: by metric, in the order of the report; metrics that ask nothing are left out.
+    metrics: tuple[MetricCost, ...] = field(metadata=key("by_metric", by="metric"))
 
     @property
     def paid(self) -> CallTotals:
@@ -221,18 +225,19 @@ class ExampleCost:
 
     query_id: str
     repeat: int
-    paid: CallTotals
+    paid: CallTotals = field(metadata=key(spread=True))
 
 
+@json_keys("run paid by_model judges examples", paid=Key(spread=True), by_model="models")
 @dataclass(frozen=True, slots=True)
 class RunCost:
     """What judging a run has cost."""
 
-    run: Run  #: whose responses.
-    judges: tuple[JudgeCost, ...]  #: one a judge that has judged it.
+    run: Run = field(metadata=key(at="run_id name"))  #: whose responses.
+    judges: tuple[JudgeCost, ...] = field(metadata=key("by_judge"))  #: one a judge that has judged it.
     #: responses that calls were made for, the most expensive first; replies that others reuse stay with the response
     #: that paid.
-    examples: tuple[ExampleCost, ...]
+    examples: tuple[ExampleCost, ...] = field(metadata=key("by_example"))
 
     @property
     def paid(self) -> CallTotals:

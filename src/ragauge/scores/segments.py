@@ -12,7 +12,7 @@ from ragauge.metrics.base import Metric
 from ragauge.scores.arrays import Columns, ScoreColumns, merge_repeats
 from ragauge.scores.categories import CategoryCollector, CategoryColumn, narrow_codes
 from ragauge.scores.gather import Visit
-from ragauge.scores.results.scorecard import Summary
+from ragauge.scores.results.scorecard import MIN_SEGMENT_EXAMPLES, Summary
 from ragauge.scores.summarize import NO_ERRORS, summarize_metric
 from ragauge.stats.judge_error import JudgeMeanError
 from ragauge.text.language import guess_language
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
 BySegment = Mapping[str, Mapping[str, tuple[Summary, ...]]]
 
-MIN_SEGMENT_EXAMPLES = 5  # examples; smaller values are grouped
 MAX_SEGMENT_VALUES = 50  # a column with more is an identifier, not a segment
 OTHER, NONE = "(other)", "(none)"
 UNDETERMINED = "und"

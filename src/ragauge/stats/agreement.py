@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import sqrt
 from typing import TYPE_CHECKING, Literal
 
 from ragauge.core.errors import UsageError
+from ragauge.core.json_keys import json_keys, key
 from ragauge.stats.distributions import check_level, student_cdf
 from ragauge.stats.weighted import Interval
 
@@ -132,11 +133,13 @@ MIN_ANNOTATORS, MIN_ITEMS = 3, 30
 MIN_WINNING_RATE = 0.5  # of the annotators it must win against
 
 
+@json_keys("epsilon winning advantage annotators items passes")
 @dataclass(frozen=True, slots=True)
 class AlternativeAnnotator:
     """What the test says of a judge."""
 
-    winning: float  #: ω, share of the annotators whom the judge may replace, in [0, 1].
+    #: ω, share of the annotators whom the judge may replace, in [0, 1].
+    winning: float = field(metadata=key("winning_rate"))
     #: mean over annotators of the share of items on which the judge agrees with the others at least as well as that
     #: annotator does, in [0, 1].
     advantage: float

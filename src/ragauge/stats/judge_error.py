@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from math import sqrt
 from typing import TYPE_CHECKING, NamedTuple
 
+from ragauge.core.json_keys import Key, json_keys, key
 from ragauge.stats.distributions import normal_quantile, t_quantile
 from ragauge.stats.label_gap import (
     MAX_PRIOR_LABELS,
@@ -116,6 +117,24 @@ WITH_ERROR = ", including judge error"
 BAND_CORRELATION = 0.5  # correlation of the bands of one source; 0 holds 90.9 % of what is left out, 1 98.5 %
 
 
+@json_keys(
+    "labels examples files checked people_mean judge_mean difference difference_ci",
+    optional="examples files checked people_mean judge_mean difference difference_ci",
+)
+class LabelledError(NamedTuple):
+    """How far a judge's mean lies from people's by labels of the user's own; difference = people less the judge."""
+
+    labels: int = 0
+    examples: int | None = None
+    files: int | None = None
+    checked: str | None = None
+    people_mean: float | None = None
+    judge_mean: float | None = None
+    difference: float | None = None
+    difference_ci: tuple[float, float] | None = None
+
+
+@json_keys("origin sources disagreement labelled", optional="disagreement", labelled=Key(spread=True))
 @dataclass(frozen=True, slots=True)
 class JudgeMeanError:
     """How far a judge's mean lies from people's: by band of an example's score on a new source, and by labels."""
@@ -130,14 +149,23 @@ class JudgeMeanError:
     lost: float  #: standard deviation, between sources, of what it sees too little or too much of a true difference.
     #: on how many the bands rest, at least 3: a prediction from them has k − 2 degrees of freedom. 0 = none: only
     #: labels are known, and edges is ().
-    sources: int
-    origin: str = ""  #: whose labels, in words: "9 public sets of labels".
+    sources: int = field(metadata=key("public_sources"))
+    origin: str = field(default="", metadata=key("from"))  #: whose labels, in words: "9 public sets of labels".
     labels: LabelGap | None = None  #: what labels of the user's own say; None where there are none.
     checked: str = ""  #: when the last of these were, ISO 8601; "" where there are none.
     #: where files of labels lie farther apart than chance: how far, in words; else None.
     disagreement: str | None = None
     #: both ends of the judge's scale on every public source; () = not known, and the bands alone tell.
     scales: tuple[SourceScale, ...] = field(default=(), repr=False)
+
+    @property
+    def labelled(self) -> LabelledError:
+        """What labels of the user's own say of a judge's mean."""
+        labels = self.labels
+        if labels is None:
+            return LabelledError()
+        counts = labels.labels, labels.examples, labels.files
+        return LabelledError(*counts, self.checked, labels.people, labels.judge, *labels.compute_shift())
 
     @property
     def df(self) -> int:

@@ -23,6 +23,7 @@ DOUBT_SQUARES = (
     1.0  # added to the squared gaps: half of one of +1 and of one of −1, as agreement on all leaves doubt too
 )
 MAX_SLOPE = 5.0  # how much further people's means may lie apart than the judge's: a judge that sees next to nothing
+CONFIDENCE_LEVEL = 0.95  # of the interval of a shift by labels alone
 DISTINCTION_LEVEL = 0.95  # of the interval of what the judge sees that must leave 0 out for it to see anything
 USUAL_DIFFERENCE = sqrt(0.005)  # root mean square of differences of −10, −5, 0, 5 and 10 points
 
@@ -110,6 +111,12 @@ class LabelGap:
         freedom = self.variance**2 / self.df + (self.between**2 / (self.files - 1) if self.files > 1 else 0.0)
         df = min(1e6, max(1.0, total_variance**2 / freedom)) if freedom else 1e6
         return Offset((low + high) / 2 - mean, sqrt(total_variance), df)
+
+    def compute_shift(self) -> tuple[float, tuple[float, float]]:
+        """People's mean less the judge's by labels alone, and the ends of its 95 % interval."""
+        gap = self.at(self.judge)
+        reach = gap.reach(CONFIDENCE_LEVEL)
+        return gap.shift, (max(-1.0, gap.shift - reach), min(1.0, gap.shift + reach))
 
     def alone(self, mean: float) -> Offset:
         """The gap of a judge whose mean tells nothing: from it to people's mean over the labels."""

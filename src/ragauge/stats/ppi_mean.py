@@ -14,11 +14,12 @@ bounds it is θ ± t(n − 2) se.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import inf, isfinite, sqrt
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ragauge.core.errors import UsageError
+from ragauge.core.json_keys import json_keys, key
 from ragauge.stats.distributions import t_quantile
 from ragauge.stats.weighted import Alternative, Interval
 
@@ -65,20 +66,23 @@ class LabelSample:
     clusters: tuple[Names, Names] | None = None
 
 
+@json_keys("mean interval judged classical n others effective weight")
 @dataclass(frozen=True, slots=True)
 class LabelCorrectedMean:
     """A mean that rests on people where they looked, and on the judge elsewhere."""
 
     mean: float  #: the rectified mean, clipped to the bounds.
-    interval: Interval  #: of it, clipped to the bounds; one-sided where asked, the other end is the bound or infinite.
+    #: of it, clipped to the bounds; one-sided where asked, the other end is the bound or infinite.
+    interval: Interval = field(metadata=key("ci"))
     #: how far the judge was followed, λ: 0 = the labels alone, 1 = a judge that is off by a constant at most, below 0 =
     #: one that says the opposite. Of strata the mean of theirs, by their sizes.
     weight: float
-    classical: float  #: the mean of the labels alone.
-    judged: float  #: the mean of the judge's scores alone, over everything.
-    n: int  #: labelled.
-    others: int  #: judged only.
-    effective: float | None  #: labels alone that would tell as much; None where that cannot be said.
+    classical: float = field(metadata=key("people"))  #: the mean of the labels alone.
+    judged: float = field(metadata=key("judge"))  #: the mean of the judge's scores alone, over everything.
+    n: int = field(metadata=key("labels"))  #: labelled.
+    others: int = field(metadata=key("judged_only"))  #: judged only.
+    #: labels alone that would tell as much; None where that cannot be said.
+    effective: float | None = field(metadata=key("worth"))
 
 
 class _FittedMean(NamedTuple):

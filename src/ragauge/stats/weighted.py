@@ -11,6 +11,7 @@ from math import sqrt
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from ragauge.core.errors import UsageError
+from ragauge.core.json_keys import json_keys
 
 if TYPE_CHECKING:
     import numpy as np
@@ -186,6 +187,8 @@ def is_binary(*values: Array) -> bool:
 Alternative = Literal["two-sided", "greater", "less"]
 
 
+@json_keys("low high", as_list=True)
+@json_keys("low high level method", view="interval")
 @dataclass(frozen=True, slots=True)
 class Interval:
     """A confidence interval and how it was made."""

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Literal
 from ragauge.core.document import Document, IndexListing
 from ragauge.core.errors import DataError, RagaugeError
 from ragauge.core.identity import normalize_text
+from ragauge.core.json_keys import json_keys
 from ragauge.core.messages import format_count
 from ragauge.engine.retrievers import STOP_WORDS, Bm25, Embedder, build_local_embedder
 from ragauge.testsets.unspaced_words import locate_words
@@ -37,6 +38,7 @@ HARD_RANK = 10  # a document below in both rankings is hard to find
 Difficulty = Literal["easy", "medium", "hard"]
 
 
+@json_keys("documents of_use empty copies huge not_utf8", of_use="n_usable", not_utf8="undecoded")
 @dataclass(frozen=True)
 class CorpusCounts:
     """What a corpus holds."""

@@ -42,6 +42,11 @@ class SetLine:
         return dict(json.loads(self.text)) if self.text else example_to_dict(self.example)
 
     @property
+    def query_id(self) -> str:
+        """Of the example."""
+        return self.example.query_id
+
+    @property
     def written(self) -> str:
         """The line as it is written, without its end."""
         return self.text or json.dumps(self.fields, ensure_ascii=False, allow_nan=False)

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from ragauge.comparison.comparability import FAILED_CALLS_NAME
 from ragauge.comparison.regressions import MIN_LOSS_SHARE
+from ragauge.core.json_keys import json_property
 from ragauge.core.messages import format_count, format_metric_value, format_signed
 from ragauge.rendering.words import LAYERS, UNNAMED, format_relative_change, opened, to_line
 from ragauge.scores.results.comparison import BaselineComparison, Flip, MetricChange, RunComparison, SegmentChange
@@ -41,6 +42,12 @@ LABELS: Mapping[str, str] = {  # verdict -> in a cell
 DIFFERENCES_NOTE = "Each column shows the difference from {base}; latency, tokens and cost are relative changes."
 MAX_WORSE, MAX_NAMED = 5, 3
 MAX_SEGMENTS_NAMED = 2
+
+
+@json_property(RunComparison, "summary")
+def summarize_comparison(comparison: RunComparison) -> str:
+    """What changed, in a sentence."""
+    return describe_comparison(comparison)
 
 
 def describe_comparison(comparison: RunComparison, max_worse: int = MAX_WORSE) -> str:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ragauge.core.errors import SystemFailed, UsageError
+from ragauge.core.json_keys import Key, json_keys, key
 from ragauge.core.messages import format_command
 from ragauge.core.response import Run
 from ragauge.diagnosis.confirm.experiment_results import compute_fingerprint, list_failed_causes, load_context
@@ -29,21 +30,30 @@ if TYPE_CHECKING:
 RECORDED = "recorded"  # the system of a run that came from a file
 
 
+@json_keys("run run_id answers judge_id asked experiments causes outcomes", run_id=Key("run", at="run_id"))
 @dataclass(frozen=True)
 class Confirmation:
     """Causes as they were inferred, and what experiments said of them."""
 
-    run: Run  #: whose causes.
-    answers: Run | None  #: the run that keeps the new answers; None where no experiment could be made.
+    run: Run = field(metadata=key(at="name"))  #: whose causes.
+    #: the run that keeps the new answers; None where no experiment could be made.
+    answers: Run | None = field(metadata=key(at="run_id"))
     system: str  #: that was asked.
-    judge_id: str  #: who judged both answers.
-    causes: tuple[CauseTally, ...]  #: inferred and confirmed side by side, the most frequent first.
-    outcomes: tuple[ExperimentOutcome, ...]  #: one an experiment, in the order of the draw.
+    judge_id: str = field(metadata=key("judge"))  #: who judged both answers.
+    #: inferred and confirmed side by side, the most frequent first.
+    causes: tuple[CauseTally, ...] = field(metadata=key(by="cause"))
+    #: one an experiment, in the order of the draw.
+    outcomes: tuple[ExperimentOutcome, ...] = field(metadata=key("examples"))
     asked: int  #: questions asked now; the others were there.
+
+    @property
+    def experiments(self) -> int:
+        """How many were made."""
+        return len(self.outcomes)
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as JSON types."""
-        from ragauge.rendering.json_forms import encode
+        from ragauge.core.json_keys import encode
 
         values: dict[str, Any] = encode(self)
         return values

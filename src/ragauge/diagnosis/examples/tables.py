@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from ragauge.core.facts import AnswerFacts, Claim, CoverFacts, CriteriaFacts, RelevanceFacts
+from ragauge.core.json_keys import json_property
 from ragauge.core.messages import format_metric_value
 from ragauge.diagnosis.causes.cause_context import CauseContext
 from ragauge.diagnosis.causes.decided_facts import Decision
@@ -175,6 +176,12 @@ def list_unknown(view: ExampleView, subject: str) -> tuple[str, ...]:
     if subject == "reference" and context.reference is None and (stated := count_stated(context)):
         notes.append(stated)
     return tuple(notes)
+
+
+@json_property(ExampleView, "untold")
+def list_untold(view: ExampleView) -> dict[str, list[str]]:
+    """Part of the example: what is not known of it."""
+    return {subject: list(sentences) for subject in FACT_MEANINGS if (sentences := list_unknown(view, subject))}
 
 
 def split_answer(view: ExampleView) -> tuple[AnswerPiece, ...]:

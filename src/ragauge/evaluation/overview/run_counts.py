@@ -8,7 +8,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
+from ragauge.core.json_keys import Key, json_keys, key
 from ragauge.scores.failures import EXCEPTION, FailedResponses, describe_failed_calls
 from ragauge.scores.gather import Visit
 from ragauge.scores.results.overview import Spending, Timing
@@ -54,6 +56,15 @@ def count_causes_by_segment(
 MAX_KINDS = 8  # of failure that are named
 
 
+class FailedQuestion(NamedTuple):
+    """A question that failed, and how."""
+
+    query_id: str
+    error: str
+
+
+@json_keys("responses answered unanswered blank empty failed such_as derived_ids")
+@json_keys("timings tokens cost", view="spent", cost=Key("spending", at="cost"))
 @dataclass(frozen=True, slots=True)
 class RunCounts:
     """The responses of a run."""
@@ -61,15 +72,21 @@ class RunCounts:
     responses: int  #: failures counted.
     answered: int  #: with an answer, blank ones counted.
     unanswered: int  #: without an answer and without an error: retrieval alone.
-    empty: int  #: that retrieved nothing, where own retrieval was asked.
+    empty: int = field(metadata=key("empty_retrieval"))  #: that retrieved nothing, where own retrieval was asked.
     #: kind of failure -> how many, most first; the kind is the word before the colon of `Response.error`.
     failed: Mapping[str, int]
     derived_ids: Mapping[str, int]  #: how many have passages whose ids were derived -> by which rule.
-    timings: tuple[Timing, ...] = ()  #: by stage, the total first; failed calls count with what was recorded of them.
+    #: by stage, the total first; failed calls count with what was recorded of them.
+    timings: tuple[Timing, ...] = field(default=(), metadata=key("latency_ms", by="stage"))
     spending: Spending | None = None  #: tokens and cost as far as reported; None where nothing was.
     blank: int = 0  #: of these, without a word in the answer.
-    #: kind of failure -> (query_id, error) of one of them.
-    such_as: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    #: kind of failure -> one that failed so.
+    such_as: Mapping[str, FailedQuestion] = field(default_factory=dict)
+
+    @property
+    def tokens(self) -> Mapping[str, float]:
+        """Kind of token: how many, over the responses that recorded them."""
+        return {} if self.spending is None else self.spending.tokens
 
     @property
     def n_failed(self) -> int:
@@ -80,7 +97,8 @@ class RunCounts:
     def all_failed(self) -> str:
         """That every call failed, with the error of one of the most frequent kind; "" where one did not, or none is.
 
-        >>> RunCounts(2, 0, 0, 0, {"exception": 2}, {}, such_as={"exception": ("q1", "KeyError: 'a'")}).all_failed
+        >>> such_as = {"exception": FailedQuestion("q1", "KeyError: 'a'")}
+        >>> RunCounts(2, 0, 0, 0, {"exception": 2}, {}, such_as=such_as).all_failed
         "2 of 2 calls failed: KeyError: 'a'."
         """
         if not self.responses or self.n_failed < self.responses:
@@ -113,7 +131,7 @@ class CountsGatherer:
         self._counts: Counter[str] = Counter()
         self._failed: Counter[str] = Counter()
         self._derived: Counter[str] = Counter()
-        self._such_as: dict[str, tuple[str, str]] = {}
+        self._such_as: dict[str, FailedQuestion] = {}
 
     def add(self, visit: Visit) -> None:
         """Takes in a response."""
@@ -122,7 +140,7 @@ class CountsGatherer:
         if response.error is not None:
             kind = find_error_kind(response.error)
             self._failed[kind] += 1
-            self._such_as.setdefault(kind, (response.query_id, response.error.removeprefix(f"{kind}: ")))
+            self._such_as.setdefault(kind, FailedQuestion(response.query_id, response.error.removeprefix(f"{kind}: ")))
             return
         self._counts["answered" if response.answer is not None else "unanswered"] += 1
         self._counts["blank"] += response.answer is not None and not response.answer.strip()

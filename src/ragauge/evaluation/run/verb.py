@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ragauge.comparison.baselines.baseline import find_baseline_run
 from ragauge.core.errors import SystemFailed, UnknownName, UsageError
+from ragauge.core.json_keys import Key, json_keys
 from ragauge.core.messages import format_count
 from ragauge.core.response import Run
 from ragauge.engine.waiting import wait_for_turn
@@ -28,15 +29,23 @@ if TYPE_CHECKING:
     from ragauge.store.store_access import Store
 
 
+@json_keys(
+    "run counts asked tried_again spent seconds",
+    run=Key(at="run_id name system config variant set_name set_version state planned"),
+    counts=Key(spread=True),
+    tried_again="again",
+    spent=Key("counts", view="spent", spread=True),
+)
 class SystemRun(OpenRun):
     """A run that a system was asked for: what `open_run` gives, and what became of its questions.
 
     Attributes:
-        counts: answered, empty, failed by kind, latency, tokens and cost, over the whole run.
         asked: questions asked now; the others were there.
         again: what went wrong now and was tried again: kind -> how often.
         continued: it goes on with a run that was there.
     """
+
+    counts: RunCounts  #: answered, empty, failed by kind, latency, tokens and cost, over the whole run.
 
     def __init__(self, run: Run, url: str, counts: RunCounts, collected: CollectionResult, *, continued: bool) -> None:
         super().__init__(run, url)

@@ -31,12 +31,10 @@ if TYPE_CHECKING:
 
 
 class OpenRun:
-    """A run in the store. Nothing is held open between calls.
+    """A run in the store. Nothing is held open between calls."""
 
-    Attributes:
-        run: what is known about it.
-        url: the store.
-    """
+    run: Run  #: what is known about it.
+    url: str  #: the store.
 
     def __init__(self, run: Run, url: str) -> None:
         self.run = run

@@ -12,8 +12,8 @@ from ragauge.rendering.sections import Bar
 from ragauge.rendering.words import difference, format_relative_change, interval, is_clearly_worse, to_line
 from ragauge.scores.indicators import describe_reading
 from ragauge.scores.results.comparison import MetricChange
-from ragauge.scores.results.scorecard import Finding, Reading, ScorecardData, Summary
-from ragauge.scores.segments import MIN_SEGMENT_EXAMPLES, OTHER
+from ragauge.scores.results.scorecard import MIN_SEGMENT_EXAMPLES, Finding, Reading, ScorecardData, Summary
+from ragauge.scores.segments import OTHER
 from ragauge.stats.weighted import Interval
 
 # ends of a line of differences: the first that holds all of them

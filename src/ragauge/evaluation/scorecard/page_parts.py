@@ -33,8 +33,7 @@ from ragauge.rendering.words import (
     to_line,
 )
 from ragauge.scores.results.comparison import MetricChange
-from ragauge.scores.results.scorecard import ExampleView, ScorecardData, Summary
-from ragauge.scores.segments import MIN_SEGMENT_EXAMPLES
+from ragauge.scores.results.scorecard import MIN_SEGMENT_EXAMPLES, ExampleView, ScorecardData, Summary
 
 N_SHADES = 10  # shades of the heat map
 MAX_VALUES = 12  # values of a segment column shown

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import ceil, erfc, floor, sqrt
 from typing import TYPE_CHECKING, Literal
 
 from ragauge.core.errors import UsageError
+from ragauge.core.json_keys import Key, json_keys, key
 from ragauge.scores.estimation import (
     ScoreSample,
     compute_mean_interval,
@@ -34,6 +35,8 @@ MAX_NEEDED = 100_000
 SHARES = (0.5, 0.75, 0.9, 0.95)
 
 
+@json_keys("low high n rate interval from_here serves", from_here=Key("self", view="from_here"))
+@json_keys("n rate ci", view="from_here", n="from_n", rate="from_rate", ci="from_interval")
 @dataclass(frozen=True, slots=True)
 class ScoreLevel:
     """Responses whose score lies in one stretch of the metric, and those from there on."""
@@ -42,13 +45,15 @@ class ScoreLevel:
     high: float  #: greatest score in it.
     n: int  #: responses.
     rate: float  #: share of them that turned out well, weighted.
-    interval: Interval | None  #: of that share; None for one response.
+    interval: Interval | None = field(metadata=key("ci"))  #: of that share; None for one response.
     from_n: int  #: responses at this level or a better one.
     from_rate: float  #: share of those that turned out well.
     from_interval: Interval | None  #: of that share.
     serves: bool  #: the interval from here on reaches the target, and no level from here on lies clearly below it.
 
 
+@json_keys("target verdict level n rate interval trend needed confidence levels", trend=Key("self", view="trend"))
+@json_keys("word correlation ci p_value", view="trend", word="trend", ci="correlation_interval")
 @dataclass(frozen=True, slots=True)
 class ByOutcome:
     """How often answers turned out well, by level of the metric."""
@@ -56,7 +61,7 @@ class ByOutcome:
     target: float  #: the wanted share.
     n: int  #: responses with score and outcome.
     rate: float | None  #: share that turned out well.
-    interval: Interval | None  #: of that share.
+    interval: Interval | None = field(metadata=key("ci"))  #: of that share.
     levels: tuple[ScoreLevel, ...]  #: the worst level first.
     correlation: float | None  #: Spearman's, of metric and outcome; None where one of them is all alike.
     correlation_interval: Interval | None  #: None where there is none.
@@ -75,7 +80,7 @@ class Reached:
 
     share: float  #: such as 0.9.
     value: float  #: at least this share of the examples scores so, or better.
-    interval: Interval | None  #: of the quantile; None where so few values hold none.
+    interval: Interval | None = field(metadata=key("ci"))  #: of the quantile; None where so few values hold none.
 
 
 def compute_by_outcome(
@@ -272,26 +277,30 @@ def compute_reached(values: Floats, direction: str, shares: Sequence[float] = SH
     return tuple(reached_shares)
 
 
+@json_keys(
+    "run_id run judge_id metric direction n mean interval judged starting_point reached outcome good others "
+    "without_outcome by_outcome"
+)
 @dataclass(frozen=True, slots=True)
 class Thresholds:
     """What is known about the levels of a metric."""
 
-    run: str  #: name of the run.
+    run: str = field(metadata=key("name"))  #: name of the run.
     run_id: str  #: its id.
     metric: str  #: printed name.
     direction: str  #: higher, lower or neither.
     kind: str  #: rate, mean or amount.
-    judge_id: str  #: who judged; "" for nobody.
+    judge_id: str = field(metadata=key("judge"))  #: who judged; "" for nobody.
     n: int  #: examples with a score.
     mean: float | None  #: of them.
-    interval: Interval | None  #: of the mean.
+    interval: Interval | None = field(metadata=key("ci"))  #: of the mean.
     reached: tuple[Reached, ...]  #: what shares of the examples reach.
     outcome: str = ""  #: which outcome; "" where none is recorded.
     good: str = ""  #: which of its values are good, in words.
-    others: tuple[str, ...] = ()  #: other outcomes that are recorded.
+    others: tuple[str, ...] = field(default=(), metadata=key("other_outcomes"))  #: other outcomes that are recorded.
     without_outcome: int = 0  #: scored responses without this outcome.
     by_outcome: ByOutcome | None = None  #: None where no outcome is recorded.
     #: interval of the mean including judge error; None where nobody judged, or that is not known. Levels are in the
     #: judge's own scores, and outcomes are no verdicts of it, so its error is no part of theirs.
-    judged: Interval | None = None
+    judged: Interval | None = field(default=None, metadata=key("judged_ci"))
     starting_point: StartingPoint | None = None  #: of this metric, on its own scale; None where it has none.

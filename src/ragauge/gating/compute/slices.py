@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from ragauge.scores.segments import MIN_SEGMENT_EXAMPLES, NONE, Segments, tidy_segments
+from ragauge.scores.results.scorecard import MIN_SEGMENT_EXAMPLES
+from ragauge.scores.segments import NONE, Segments, tidy_segments
 
 if TYPE_CHECKING:
     import numpy as np

@@ -15,7 +15,7 @@ from ragauge.gating.compute.sample import MeanDifference
 from ragauge.gating.compute.slices import Slices
 from ragauge.gating.compute.unpaired_samples import AnySample, UnpairedDifference, UnpairedRuns
 from ragauge.gating.kinds.rule import Rule, RuleEntry
-from ragauge.gating.result import FAIL, UNKNOWN, Check, CheckExample, FailureCounts
+from ragauge.gating.result import FAIL, UNKNOWN, Check, CheckExample, FailureCounts, SegmentName
 from ragauge.gating.tables import phrases
 from ragauge.gating.tables.phrases import format_interval, format_level, format_with_unit
 from ragauge.metrics.base import Metric
@@ -61,7 +61,7 @@ class PlacedCheck:
     """A cell, whose it is, where it stands, and what it lacks (see `Check`)."""
 
     rule: MeanRule
-    segment: tuple[str, str] | None
+    segment: SegmentName | None
     cell: CheckCell
     examples: tuple[CheckExample, ...]
     lost: FailureCounts | None
@@ -250,7 +250,7 @@ class MeanRule(Rule):
         calls = source.failed_calls if self.is_difference else FailedCalls(source.failed_calls.new)
         calls = calls if two_samples is None else calls.with_prefixes()
 
-        def place_check(segment: tuple[str, str] | None, mask: Mask) -> PlacedCheck:
+        def place_check(segment: SegmentName | None, mask: Mask) -> PlacedCheck:
             """The check of one scope, with what is missing from its sample."""
             sample = make(mask)
             own_mask = mask if two_samples is None else mask[: two_samples.n]  # of the run's own examples
@@ -270,7 +270,7 @@ class MeanRule(Rule):
             return
         for column, value, mask in slices.parts(self.segments, self.tag):
             if mask.any():
-                yield place_check((column, value), mask)
+                yield place_check(SegmentName(column, value), mask)
 
     @classmethod
     def name_estimate(cls, check: Check) -> str:

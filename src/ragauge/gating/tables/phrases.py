@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from math import isinf
+from typing import NamedTuple
 
+from ragauge.core.json_keys import json_property
 from ragauge.core.messages import UNITS, format_command, format_count, format_three_digits
 from ragauge.gating.result import Check, CheckExample, FailureCounts, Gated
 from ragauge.rendering.words import make_safe
@@ -201,6 +203,20 @@ def _advise_rerun(outcome: Gated) -> str:
 
 MIX_NOTE = "The questions differ as well as the system. Use segment rules to tell a new question mix from a new system."
 MIN_IMBALANCE = 1.5  # times as many examples on one side as on the other, from which the smaller side is named
+
+
+class UnpairedSizes(NamedTuple):
+    """Examples of both runs, which max_drop holds against each other as two samples, and what that means."""
+
+    n: int
+    n_baseline: int
+    said: str
+
+
+@json_property(Gated, "unpaired")
+def describe_sizes(outcome: Gated) -> UnpairedSizes | None:
+    """The sizes of both samples; None where examples are paired."""
+    return None if outcome.sizes is None else UnpairedSizes(*outcome.sizes, describe_unpaired(outcome))
 
 
 def describe_unpaired(outcome: Gated) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from ragauge.core.json_keys import json_property
 from ragauge.core.messages import format_command, format_count
 from ragauge.diagnosis.findings.cause_texts import advise_label_draw
 from ragauge.gating.kinds.rule import KINDS
@@ -30,6 +31,7 @@ def format_scope(check: Check) -> str:
     return WHOLE_RUN if check.segment is None else f"{make_safe(check.segment[0])}={make_safe(check.segment[1])}"
 
 
+@json_property(Check, "reason")
 def explain_verdict(check: Check) -> str:
     """Why the verdict is what it is, in a sentence."""
     return KINDS[check.kind].explain(check)
@@ -94,6 +96,7 @@ def list_warnings(outcome: Gated) -> list[Check]:
     return [check for check in outcome.checks if check.verdict == "fail" and not check.stops]
 
 
+@json_property(Gated, "summary")
 def format_summary(outcome: Gated) -> str:
     """The verdict with what decided it, one line a check."""
     lines = [f"{format_title(outcome)}: {describe_runs(outcome)}.", *phrases.build_lead(outcome)]

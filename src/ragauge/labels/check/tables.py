@@ -4,21 +4,20 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ragauge.core.human_labels import TWO_LABELS
+from ragauge.core.json_keys import encode, json_property
 from ragauge.core.messages import format_count
-from ragauge.rendering.json_forms import encode
-from ragauge.rendering.json_values import compute_shift, format_judge_name, window_text
 from ragauge.rendering.judge_usage import format_money
 from ragauge.rendering.sections import Col, ReportSection, ReportTable, build_table
 from ragauge.rendering.words import make_safe, to_line
 from ragauge.rendering.writers import markdown as writer
+from ragauge.scores.judge_check import CheckedJudge, Differs, JudgeCheck
 from ragauge.scores.judge_usage import list_disagreements
 
 if TYPE_CHECKING:
     from ragauge.scores.agreement import Agreement, AgreementFigure
-    from ragauge.scores.judge_check import CheckedJudge, Differs, JudgeCheck
     from ragauge.stats.agreement import AlternativeAnnotator
     from ragauge.stats.judge_error import JudgeMeanError
     from ragauge.stats.label_gap import LabelGap
@@ -60,6 +59,31 @@ _AGREEMENT_COLUMNS = (  # of rows (name, agreement, …)
     build_figure_column("Cohen's kappa", "1.kappa"),
 )
 LABELED_COLUMNS = (Col("human mean", "1.labels.people", "{:.2f}"), Col("judge mean", "1.labels.judge", "{:.2f}"))
+
+
+def format_judge_name(judge: CheckedJudge) -> str:
+    """What a judge is called in the tables: its spec, and how it was asked.
+
+    The mode stands for itself, since the same model in another one is another judge.
+    """
+    name, mode = judge.answers.name, judge.answers.mode
+    return make_safe(f"{name} ({mode})" if mode and "mode=" not in name else name)
+
+
+class NamedPair(NamedTuple):
+    """Two judges against each other."""
+
+    judge: str
+    base: str
+    agreement: Agreement
+    accuracy_gain: AgreementFigure
+
+
+@json_property(JudgeCheck, "named_pairs")
+def list_named_pairs(check: JudgeCheck) -> list[NamedPair]:
+    """Every two judges."""
+    names = [format_judge_name(judge) for judge in check.judges]
+    return [NamedPair(names[pair.new], names[pair.base], pair.agreement, pair.gain) for pair in check.pairs]
 
 
 def build_sections(check: JudgeCheck, max_differing: int | None = MAX_DIFFERING) -> Iterator[ReportSection]:
@@ -325,7 +349,7 @@ def describe_source(labels: LabelGap) -> str:
 
 def format_gap(labels: LabelGap) -> str:
     """People's mean less the judge's with its interval, by labels alone."""
-    shift, (low, high) = compute_shift(labels)
+    shift, (low, high) = labels.compute_shift()
     return f"{shift:+.2f} [{low:+.2f}, {high:+.2f}]"
 
 
@@ -347,7 +371,7 @@ def format_figure(estimate: AgreementFigure | None, sign: str = "", digits: int 
 
 
 def _format_difference(number: int, differs: Differs) -> str:
-    verdict, text = differs.verdict, differs.row.answer[differs.part.start : differs.part.end]
+    verdict, text = differs.verdict, differs.text
     sure = "" if verdict.p is None else f" (p {verdict.p:.2f})"
     judge = LABEL_WORDS.get(verdict.label or "", verdict.label or "")
     where = f"line {differs.row.line}" if differs.row.line else to_line(differs.row.query_id, 40)
@@ -356,7 +380,6 @@ def _format_difference(number: int, differs: Differs) -> str:
         where += f", {to_line(differs.row.query_id, 40)}"
     words = f"{number}. {where}: labeled {LABEL_WORDS.get(differs.human, differs.human)}, judged {judge}{sure}"
     words += f"\n   {to_line(text, 220)}" if text else ""
-    window = window_text(differs)
-    if window and verdict.window is not None:
-        words += f"\n   passage {verdict.window.passage}: {to_line(window, 220)}"
+    if differs.window and verdict.window is not None:
+        words += f"\n   passage {verdict.window.passage}: {to_line(differs.window, 220)}"
     return words

@@ -198,7 +198,7 @@ def require_kappa(judge_check: JudgeCheck, min_kappa: float, *, is_named: bool) 
         NotEnoughData: of a judge the interval holds it, or kappa is not defined.
     """
     from ragauge.core.errors import GateFailed, NotEnoughData
-    from ragauge.rendering.json_values import format_judge_name
+    from ragauge.labels.check.tables import format_judge_name
 
     if not 0 < min_kappa < 1:
         raise UsageError(f"--min-kappa must lie between 0 and 1, got {min_kappa:g}. 0.6 is substantial agreement.")
@@ -260,8 +260,8 @@ def estimate_check(options: CheckJudgeOptions) -> dict[str, Any]:
 
 def save_check(check: JudgeCheck, path: Path) -> Path:
     """Writes a report by the ending of its name: .md or .json, or .jsonl with every part on which a judge differs."""
+    from ragauge.core.json_keys import format_json
     from ragauge.labels.check.tables import format_json_lines, format_markdown
-    from ragauge.rendering.json_forms import format_json
     from ragauge.verbs.files import make_folder
 
     make_folder(path)

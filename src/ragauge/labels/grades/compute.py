@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ragauge.core.human_labels import GradedItem
+from ragauge.core.json_keys import key
 from ragauge.scores.agreement import AgreementFigure, Basis, compute_equal_share, compute_kappa
 from ragauge.scores.annotators import compute_unit_alphas
 from ragauge.stats.agreement import Scale
@@ -18,7 +19,7 @@ MIN_SEGMENT_PAIRS = 2  # pairs of a segment's value that are reported on their o
 class GradeAgreement:
     """How the grades of one side agree with people's, over pairs of two grades of one item."""
 
-    n: int  #: pairs.
+    n: int = field(metadata=key("pairs"))  #: pairs.
     items: int  #: that they are of; their pairs depend on each other, and intervals know it.
     same: AgreementFigure  #: share of equal grades.
     weighted_kappa: AgreementFigure  #: Cohen's with linear weights by the place of a grade among those in use.
@@ -28,12 +29,12 @@ class GradeAgreement:
 class GradingJudge:
     """A judge's grades against people's."""
 
-    name: str  #: the column that they stand in.
+    name: str = field(metadata=key("judge"))  #: the column that they stand in.
     agreement: GradeAgreement  #: with each annotator's grade.
     #: Krippendorff's alpha with the judge as one more annotator, by scale of differences.
     alphas: Mapping[Scale, AgreementFigure]
     segments: Mapping[str, Mapping[str, GradeAgreement]]  #: column -> value -> agreement.
-    without: int  #: items that it gave no grade.
+    without: int = field(metadata=key("no_verdict"))  #: items that it gave no grade.
 
 
 @dataclass(frozen=True, slots=True)

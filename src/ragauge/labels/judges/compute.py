@@ -8,6 +8,7 @@ from typing import Literal
 
 from ragauge.core.human_labels import CheckedPart, CheckRecord, LabeledAnswer
 from ragauge.core.identity import hash_json
+from ragauge.core.json_keys import json_keys, key
 from ragauge.scores.agreement import LEVEL, AgreementFigure, compare_correctness, compute_equal_share, normalize_weights
 from ragauge.scores.estimation import ScoreSample, compute_difference_interval
 from ragauge.scores.judge_check import RECORDED_PREFIX, CheckedJudge
@@ -20,11 +21,12 @@ NO_CHANGE = AgreementFigure(None)
 PART_HASH_DIGITS = 16  # hex digits of a part's hash: none is alike by chance among billions
 
 
+@json_keys("name judge_id at file n accuracy kappa change compared pairs fell judge_changed reweighted forgotten")
 @dataclass(frozen=True, slots=True)
 class CheckStep:
     """One check of a judge, beside the one before."""
 
-    name: str  #: of the judge.
+    name: str = field(metadata=key("judge"))  #: of the judge.
     judge_id: str  #: its id; another one than before is another judge under the same name.
     at: str  #: when, ISO 8601.
     file: str  #: what its labels are called.

@@ -138,8 +138,8 @@ def _is_judge(judge: str, name: str) -> bool:
 
 def log_check(check: JudgeCheck, source: LabeledRows, store: Store) -> None:
     """Keeps what a check found of each judge."""
+    from ragauge.labels.check.tables import format_judge_name
     from ragauge.labels.judges.compute import build_record
-    from ragauge.rendering.json_values import format_judge_name
 
     with store.transaction():
         for judge_result in check.judges:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 from ragauge.core.human_labels import AnswerPair, Preference
+from ragauge.core.json_keys import Key, json_keys, key
 from ragauge.scores.estimation import compute_gap_interval, compute_rate_interval
 from ragauge.scores.results.overview import MeanEstimate
 from ragauge.scores.verdict_pairs import SUPPORTED, PairedCases, compute_excess_interval, find_min_alpha
@@ -155,7 +156,7 @@ TWO_SIDED_COMPARISONS = ("people", "families")
 class ProbeRule:
     """What must hold under a probe, and how it is measured."""
 
-    name: str  #: of the probe.
+    name: str = field(metadata=key("probe"))  #: of the probe.
     figure: str  #: what its value is called.
     changes: str  #: what the probe changes, in a few words.
     must: str  #: what must hold then.
@@ -195,38 +196,45 @@ class KindTally:
     verdicts: Mapping[str, int] = field(default_factory=dict)  #: verdict on the changed text -> cases.
 
 
+@json_keys(
+    "rule value interval tolerance p verdict n examples changed wavering without milder among kinds worst texts",
+    texts=Key("rule", at="changes must advice"),
+)
 @dataclass(frozen=True, slots=True)
 class ProbeFinding:
     """What one probe found."""
 
-    rule: ProbeRule  #: what must hold.
+    rule: ProbeRule = field(metadata=key(at="name figure"))  #: what must hold.
     n: int  #: verdicts that count.
     examples: int  #: that they are of.
     #: how far it does not hold, beyond the judge's own wavering; in [-1, 1], 0 is best (1 where the rule shows the
     #: complement). None = there is no case.
     value: float | None
-    interval: Interval | None  #: of the value; None where nothing can be said.
+    #: of the value; None where nothing can be said.
+    interval: Interval | None = field(metadata=key(at="low high method"))
     #: share of verdicts in which it does not hold, wavering included; None where there is no case.
-    changed: float | None
+    changed: float | None = field(metadata=key("seen"))
     #: the same share of the judge's second asking about the unchanged text, or what the value is held against.
-    wavering: float | None
+    wavering: float | None = field(metadata=key("by_itself"))
     tolerance: float  #: how far the value may lie from 0.
     p: float  #: the least level at which the value lies beyond the tolerance, by Holm over all probes.
     verdict: ProbeVerdict  #: alarm where the value surely lies beyond the tolerance, ok where its interval lies within.
     kinds: tuple[KindTally, ...] = ()  #: tallies by kind of change, the worst first.
     worst: tuple[ProbeCase, ...] = ()  #: cases to look at, the worst first.
-    among: str = ""  #: of several families the one that is favoured most; "" elsewhere.
-    without: int = 0  #: cases without a verdict, which are left out.
+    #: of several families the one that is favoured most; "" elsewhere.
+    among: str = field(default="", metadata=key("favoured"))
+    without: int = field(default=0, metadata=key("without_verdict"))  #: cases without a verdict, which are left out.
     #: of a rule with a best verdict, share of verdicts in [0, 1] in which what must hold does, by another verdict than
     #: the best; None elsewhere, and where there is no case.
     milder: float | None = None
 
 
+@json_keys("judge_id examples pairs parts failed reasons findings left_out position stopped calls")
 @dataclass(frozen=True, slots=True)
 class JudgeProbes:
     """What probes found of a judge."""
 
-    judge_id: str  #: who was probed.
+    judge_id: str = field(metadata=key("judge"))  #: who was probed.
     examples: int  #: answers that were looked at.
     pairs: int  #: of answers that were compared.
     findings: tuple[ProbeFinding, ...]  #: one a probe, in the order of the catalogue.
@@ -235,10 +243,11 @@ class JudgeProbes:
     position: PositionProbe | None = None
     parts: int = 0  #: of the answers that were looked at: what people labelled, else sentences.
     failed: int = 0  #: of them, those that the judge gave no verdict on.
-    reasons: Mapping[str, int] = field(default_factory=dict)  #: why it gave none -> of how many examples.
+    #: why it gave none -> of how many examples.
+    reasons: Mapping[str, int] = field(default_factory=dict, metadata=key("failures"))
     stopped: str = ""  #: why it ended early; "" when it did not.
     #: facts of the calls made now; empty where no model is asked.
-    calls: Mapping[str, float | int | None] = field(default_factory=dict)
+    calls: Mapping[str, float | int | None] = field(default_factory=dict, metadata=key(spread=True))
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from ragauge.core.json_keys import Key, Versioned, json_keys, key
 from ragauge.core.response import Run
 from ragauge.scores.results.findings import Finding
 from ragauge.scores.results.overview import MeanEstimate
@@ -14,31 +15,6 @@ from ragauge.stats.weighted import Interval
 
 BETTER, WORSE, CHANGED = "better", "worse", "changed"
 SAME, UNKNOWN = "no change seen", "not enough data"
-MIN_SEEN = 10  # examples, or clusters, without which "no change seen" would claim more than anybody can see
-
-
-def decide_verdict(direction: str, difference: MeanEstimate, sums: tuple[float, float], units: int) -> str:
-    """What the interval of a difference says, before anything is corrected for multiple comparisons.
-
-    Better or worse where the whole interval, including judge error where that is known, lies on that side of 0, and no
-    failed score, wherever it might lie, could turn the sign.
-
-    Args:
-        direction: of the metric: higher, lower or neither.
-        difference: new − base, over how many examples; without an interval nothing is known.
-        sums: the least and greatest sum of differences that failed scores allow.
-        units: what is independent: examples, or their clusters.
-    """
-    interval = difference.widest_interval
-    if interval is None:
-        return UNKNOWN
-    if interval.low <= 0 <= interval.high:
-        return SAME if units >= MIN_SEEN else UNKNOWN
-    is_rise = interval.low > 0
-    if not (sums[0] > 0 if is_rise else sums[1] < 0):
-        return UNKNOWN
-    is_good = {"higher": is_rise, "lower": not is_rise}.get(direction)
-    return CHANGED if is_good is None else BETTER if is_good else WORSE
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +23,7 @@ class ChangeEffect:
 
     name: str  #: of the measure: Hedges' g of the differences, or Cohen's h of two rates.
     value: float  #: in units of its own; 0.2 is small, 0.5 medium, 0.8 large.
-    interval: Interval | None = None  #: of the value; None where there is none.
+    interval: Interval | None = field(default=None, metadata=key("ci"))  #: of the value; None where there is none.
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +54,13 @@ class SegmentDrop(SegmentLoss):
     among: SegmentLoss | None = None
 
 
+@json_keys(
+    "base new difference p_value holm discovery test effect wins ties losses failed verdict alone detectable rectified "
+    "judge_base judge_new",
+    optional="detectable rectified judge_base judge_new",
+)
+@json_keys("base new difference verdict", view="baseline_change")
+@json_keys("metric difference", view="segment", difference=Key(at="mean"))
 @dataclass(frozen=True, slots=True)
 class MetricChange:
     """One metric in two runs, over the examples that both scored, or over those of one segment."""
@@ -88,9 +71,11 @@ class MetricChange:
     kind: str  #: rate, mean or amount.
     base: float | None  #: mean of the baseline, label-corrected where there is `rectified`; None without examples.
     new: float | None  #: mean of the new run, over the same examples, likewise.
-    difference: MeanEstimate  #: new − base with its interval; n counts the pairs.
-    p_value: float | None  #: of no difference, for this metric alone; None where nothing can be tested.
-    test: str  #: name of the test.
+    #: new − base with its interval; n counts the pairs.
+    difference: MeanEstimate = field(metadata=key(view="difference", spread=True))
+    #: of no difference, for this metric alone; None where nothing can be tested.
+    p_value: float | None = field(metadata=key("p"))
+    test: str = field(metadata=key(null=True))  #: name of the test.
     effect: ChangeEffect | None  #: its size; None where it has none, and of segments.
     wins: int  #: examples that got better; of a metric without direction, that rose.
     ties: int  #: examples that stayed the same.
@@ -101,8 +86,9 @@ class MetricChange:
     verdict: str
     alone: str  #: the verdict that the interval gives by itself, before the correction for multiple comparisons.
     corrected: float | None = None  #: over the family, by the correction chosen; what a verdict takes.
-    holm: float | None = None  #: by Holm, over the family.
-    discovery: float | None = None  #: by Benjamini and Hochberg, over the same family.
+    holm: float | None = field(default=None, metadata=key("p_holm"))  #: by Holm, over the family.
+    #: by Benjamini and Hochberg, over the same family.
+    discovery: float | None = field(default=None, metadata=key("p_bh"))
     #: the examples that got worse, the most first, up to a limit; () where the runs are not paired.
     moved: tuple[ExampleDelta, ...] = ()
     #: how many independent differences are not 0: of examples, with clusters of their sums; None where nothing is
@@ -133,15 +119,25 @@ class MetricChange:
         return self.alone in (BETTER, WORSE, CHANGED) and self.verdict != self.alone
 
 
+@json_keys(
+    "paired n clusters only_new only_base",
+    only_new=Key("self", view="only_new"),
+    only_base=Key("self", view="only_base"),
+)
+@json_keys("n ids_new", view="only_new", n="only_new")
+@json_keys("n ids_base", view="only_base", n="only_base")
+@json_keys("matched only_here only_there", view="sizes", matched="pairs", only_here="here", only_there="there")
 @dataclass(frozen=True, slots=True)
 class Matched:
     """Which examples two runs have in common, by query_id."""
 
-    n: int  #: examples in both; of two samples of traffic, those that both happen to have.
+    #: examples in both; of two samples of traffic, those that both happen to have.
+    n: int = field(metadata=key("matched"))
     only_new: int  #: how many are only in the new run.
     only_base: int | None  #: how many are only in the baseline; None where a filter left open which of them count.
-    ids_new: tuple[str, ...] = ()  #: the first of those only in the new run.
-    ids_base: tuple[str, ...] = ()  #: the first of those only in the baseline.
+    ids_new: tuple[str, ...] = field(default=(), metadata=key("query_ids"))  #: the first of those only in the new run.
+    #: the first of those only in the baseline.
+    ids_base: tuple[str, ...] = field(default=(), metadata=key("query_ids"))
     paired: bool = True  #: whether the runs are compared example by example; else as two samples.
     clusters: int | None = None  #: how many clusters the examples come in; None where none is declared.
 
@@ -161,14 +157,15 @@ class Matched:
         return self.n if self.paired else 0
 
 
+@json_keys("column value change whole")
 @dataclass(frozen=True, slots=True)
 class SegmentChange:
     """One metric in one segment."""
 
     column: str  #: segment column.
     value: str  #: its value.
-    change: MetricChange  #: over the examples with it.
-    whole: float | None  #: the difference over all examples; None without any.
+    change: MetricChange = field(metadata=key(view="segment", spread=True))  #: over the examples with it.
+    whole: float | None = field(metadata=key("overall"))  #: the difference over all examples; None without any.
 
     @property
     def is_hidden(self) -> bool:
@@ -178,16 +175,19 @@ class SegmentChange:
         return self.change.difference.mean * self.whole <= 0
 
 
+@json_keys("n base new")
 @dataclass(frozen=True, slots=True)
 class AmountChange:
     """Latency, tokens or cost: quantiles of each run over the examples that both recorded."""
 
     metric: str  #: printed name.
-    base: Mapping[float, MeanEstimate]  #: 0.5 and 0.95 -> quantile of the baseline with its interval.
-    new: Mapping[float, MeanEstimate]  #: likewise of the new run.
+    #: 0.5 and 0.95 -> quantile of the baseline with its interval.
+    base: Mapping[float, MeanEstimate] = field(metadata=key(view="quantile"))
+    new: Mapping[float, MeanEstimate] = field(metadata=key(view="quantile"))  #: likewise of the new run.
     n: int  #: examples.
 
 
+@json_keys("base new", as_list=True)
 @dataclass(frozen=True, slots=True)
 class Flipped:
     """A score that flipped, from 1 to 0 or back, of a metric that knows no other values here."""
@@ -214,7 +214,7 @@ class Flip:
     query_id: str  #: of the example.
     query: str  #: its question.
     change: float  #: of its quality, the mean over all metrics of new − base on their ranges, 1 = from worst to best.
-    scores: tuple[Flipped, ...]  #: those that flipped.
+    scores: tuple[Flipped, ...] = field(metadata=key(by="metric"))  #: those that flipped.
     base: Side  #: the baseline's side.
     new: Side  #: the new run's.
 
@@ -235,6 +235,9 @@ class Flips:
     shown: tuple[Flip, ...] = ()  #: those that lost most first, those that gained most last, up to a limit.
 
 
+@json_keys("base new", as_list=True)
+@json_keys("new", view="new_value", as_list=True)
+@json_keys("base", view="base_value", as_list=True)
 @dataclass(frozen=True, slots=True)
 class Setting:
     """A setting by its path, such as retriever.k, with its value in each run."""
@@ -248,9 +251,9 @@ class Setting:
 class ConfigDiff:
     """What differs between the settings of two runs."""
 
-    added: tuple[Setting, ...] = ()
-    removed: tuple[Setting, ...] = ()
-    changed: tuple[Setting, ...] = ()
+    added: tuple[Setting, ...] = field(default=(), metadata=key(by="path", view="new_value"))
+    removed: tuple[Setting, ...] = field(default=(), metadata=key(by="path", view="base_value"))
+    changed: tuple[Setting, ...] = field(default=(), metadata=key(by="path"))
 
     def __len__(self) -> int:
         return len(self.added) + len(self.removed) + len(self.changed)
@@ -269,6 +272,18 @@ class Failures:
     same_rule: bool = True
 
 
+@json_keys(
+    "run verdict summary matched metrics worse_segments segments amounts flips failures settings findings warnings",
+    segments="changes_by_segment",
+)
+@json_keys(
+    "base matched changes failures failed_examples",
+    view="baseline",
+    matched=Key(view="sizes", spread=True),
+    changes=Key("metrics", by="metric", view="baseline_change"),
+    failures=Key(at="base"),
+    failed_examples=Key("failures", at="failed_base"),
+)
 @dataclass(frozen=True, slots=True)
 class RunComparison:
     """One run against a baseline: what `compare` finds, and what a scorecard with a baseline carries.
@@ -276,20 +291,32 @@ class RunComparison:
     A scorecard's has no segments, amounts, flips, settings, findings or warnings: the card has what it shows of them.
     """
 
-    base: Run  #: the baseline.
+    base: Run = field(metadata=key(at="run_id name"))  #: the baseline.
     run: Run  #: the new run.
-    matched: Matched  #: which examples they have in common.
-    metrics: tuple[MetricChange, ...]  #: one a metric that both have, in the order asked.
+    matched: Matched = field(metadata=key("examples"))  #: which examples they have in common.
+    #: one a metric that both have, in the order asked.
+    metrics: tuple[MetricChange, ...] = field(metadata=key(by="metric"))
     segments: tuple[SegmentChange, ...] = ()  #: one a metric and segment value, those that got worse first.
-    amounts: tuple[AmountChange, ...] = ()  #: latency, tokens and cost beside quality.
+    #: latency, tokens and cost beside quality.
+    amounts: tuple[AmountChange, ...] = field(default=(), metadata=key(by="metric"))
     flips: Flips = field(default_factory=Flips)  #: examples that flipped.
     settings: ConfigDiff = field(default_factory=ConfigDiff)  #: what differs between the configurations.
     failures: Failures = field(default_factory=Failures)  #: by cause, before and now.
-    findings: tuple[Finding, ...] = ()  #: what the metrics say together about the change.
+    #: what the metrics say together about the change.
+    findings: tuple[Finding, ...] = field(default=(), metadata=key("diagnosis"))
     warnings: tuple[str, ...] = ()  #: what the reader must know before believing a number.
     newly_unanswered: int = 0  #: calls of the system that failed and did not in the baseline, of the examples in both.
     #: whether more calls failed, where `metrics` does not say so, as those of a scorecard; None else.
     calls: MetricChange | None = None
+
+    @property
+    def changes_by_segment(self) -> dict[str, dict[str, dict[str, MetricChange]]]:
+        """Column, value, metric."""
+        segments: dict[str, dict[str, dict[str, MetricChange]]] = {}
+        for segment in self.segments:
+            by_metric = segments.setdefault(segment.column, {}).setdefault(segment.value, {})
+            by_metric[segment.change.metric] = segment.change
+        return segments
 
     @property
     def changes(self) -> tuple[MetricChange, ...]:
@@ -356,13 +383,15 @@ class RunComparison:
         )
 
 
+@json_keys("schema_version base judge_id level correction tests runs", tests=Key("self", view="tests"))
+@json_keys("metrics segments", view="tests", metrics="tests", segments="segment_tests")
 @dataclass(frozen=True, slots=True)
-class BaselineComparison:
+class BaselineComparison(Versioned):
     """One baseline and the runs held against it, corrected as one family of tests."""
 
     base: Run  #: the baseline.
-    judge_id: str  #: whose verdicts; "" = nobody was asked.
-    runs: tuple[RunComparison, ...]  #: one comparison a run, in the order given.
+    judge_id: str = field(metadata=key("judge"))  #: whose verdicts; "" = nobody was asked.
+    runs: tuple[RunComparison, ...] = field(metadata=key("comparisons"))  #: one comparison a run, in the order given.
     level: float = 0.95  #: of the intervals; 1 − level is what a corrected p-value is held against.
     tests: int = 0  #: how many tests the metrics' family has, over all runs.
     segment_tests: int = 0  #: how many that of metrics × segments has.

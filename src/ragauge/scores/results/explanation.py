@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
+from ragauge.core.json_keys import Versioned, json_keys, key
 from ragauge.core.score import Score
 from ragauge.core.verdict import Verdict
 from ragauge.scores.results.scorecard import Cause, Finding, Summary
@@ -29,6 +30,7 @@ class CountedItem:
     why: str  #: the facts about it, in words.
 
 
+@json_keys("sentence formula symbols items arithmetic score cases note")
 @dataclass(frozen=True, slots=True)
 class Worked:
     """One metric on one example."""
@@ -41,7 +43,8 @@ class Worked:
     symbols: tuple[Symbol, ...]  #: of the formula, with their values.
     items: tuple[CountedItem, ...]  #: what the share is counted over; () where it is no count.
     arithmetic: str  #: the formula with the numbers put in: "2 / 3 = 0.67"; "" where there is no value.
-    score: Score  #: the stored result, with its status and reason.
+    #: the stored result, with its status and reason.
+    score: Score = field(metadata=key(at="status value numerator denominator low high reason"))
     cases: str = ""  #: when the metric has no value, or is 0 without a count, by its definition.
     note: str = ""  #: what else the reader must know, such as a score stored by another version.
 
@@ -68,8 +71,9 @@ class RowWorked:
     why: str  #: the facts that decided.
 
 
+@json_keys("schema_version query_id repeat query answer facts metrics sign cause rows note verdict reason settled_by")
 @dataclass(frozen=True, slots=True)
-class ExampleExplained:
+class ExampleExplained(Versioned):
     """One example, from facts to cause."""
 
     query_id: str  #: of the example.
@@ -77,9 +81,9 @@ class ExampleExplained:
     query: str  #: its question.
     answer: str | None  #: what was answered; None = not recorded.
     facts: tuple[Fact, ...]  #: what every formula draws on.
-    metrics: tuple[Worked, ...]  #: those asked for, in order.
+    metrics: tuple[Worked, ...] = field(metadata=key(by="metric"))  #: those asked for, in order.
     sign: str  #: the first sign that it failed; "" when it did not.
-    cause: Cause | None  #: None when it did not fail.
+    cause: Cause | None = field(metadata=key(stored=("name",)))  #: why it failed; null where nothing shows that it did.
     rows: tuple[RowWorked, ...]  #: the cause table, in order; () when it did not fail.
     note: str = ""  #: where the stored cause is another one, which; "".
     verdict: Verdict = "not_judged"  #: failed, unclear, passed or not_judged.
@@ -88,6 +92,7 @@ class ExampleExplained:
     settled_by: tuple[str, ...] = ()
 
 
+@json_keys("sentence formula mean counts interval why_none micro bounds judged summary")
 @dataclass(frozen=True, slots=True)
 class MeanWorked:
     """One metric over a run."""
@@ -98,7 +103,7 @@ class MeanWorked:
     mean: str  #: "78.4 / 95 = 0.83"; "" without scored examples.
     counts: str  #: "95 scored + 18 undefined = 113 examples".
     interval: str  #: the interval with its numbers; "" where there is none.
-    why_none: str = ""  #: why there is no interval; "".
+    why_none: str = field(default="", metadata=key("why_no_interval"))  #: why there is no interval; "".
     micro: str = ""  #: the micro mean likewise; "" where it does not apply.
     bounds: str = ""  #: how failed scores bound the mean; "" without failures.
     judged: str = ""  #: how the interval including judge error was made; "" where that is not known.
@@ -112,16 +117,17 @@ class FindingWorked:
     lines: tuple[str, ...]  #: one a number: counts, readings against a starting point or another run, ranking.
 
 
+@json_keys("schema_version run_id name judge_id n level against failures causes metrics findings")
 @dataclass(frozen=True, slots=True)
-class RunExplained:
+class RunExplained(Versioned):
     """A run, from scores to findings."""
 
     run_id: str  #: of the run.
     name: str  #: of the run.
-    judge_id: str  #: who judged; "" = nobody.
+    judge_id: str = field(metadata=key("judge"))  #: who judged; "" = nobody.
     n: int  #: examples.
     level: float  #: of the intervals.
-    metrics: tuple[MeanWorked, ...]  #: in the order asked.
+    metrics: tuple[MeanWorked, ...] = field(metadata=key(by="summary.metric"))  #: in the order asked.
     findings: tuple[FindingWorked, ...]  #: in the order of the diagnosis.
     failures: str  #: "93 of 113 examples failed", with how they were counted.
     causes: Mapping[str, int]  #: cause -> failed examples.

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ragauge.core.json_keys import Key, json_keys
 from ragauge.stats.weighted import Interval
 
 
+@json_keys(
+    "metric level mean point interval source against difference n of method", method=Key("interval", at="method")
+)
 @dataclass(frozen=True, slots=True)
 class Reading:
     """One metric as the diagnosis read it: low or high, and against what."""

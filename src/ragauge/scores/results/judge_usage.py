@@ -5,22 +5,27 @@ What calls to models came to.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from statistics import stdev
 
+from ragauge.core.json_keys import Key, json_keys, key
 
+
+@json_keys("calls failed input_tokens output_tokens cached_tokens cost unpriced", cost="known_cost")
 @dataclass(frozen=True, slots=True)
 class CallTotals:
     """Calls to models, added up."""
 
     calls: int = 0  #: attempts, in vain or not.
-    failed: int = 0  #: attempts that brought nothing to read: 429, time-outs, filtered and cut-off replies.
+    #: attempts that brought nothing to read: 429, time-outs, filtered and cut-off replies.
+    failed: int = field(default=0, metadata=key("calls_in_vain"))
     replies: int = 0  #: replies that came and were kept, cut-off and filtered ones included.
     input_tokens: int = 0  #: as the providers counted them.
     output_tokens: int = 0  #: likewise.
     cached_tokens: int = 0  #: those of input_tokens that were billed at less.
     cost: float = 0.0  #: US dollars of the calls whose price is known.
-    unpriced: int = 0  #: calls with tokens whose price is unknown; cost leaves them out.
+    #: calls with tokens whose price is unknown; cost leaves them out.
+    unpriced: int = field(default=0, metadata=key("calls_without_price"))
 
     @property
     def known_cost(self) -> float | None:
@@ -46,9 +51,10 @@ class AskedOf:
 
     question: str  #: such as verify_answer.
     model: str  #: as printed, provider:model[@endpoint].
-    paid: CallTotals  #: its calls.
+    paid: CallTotals = field(metadata=key(spread=True))  #: its calls.
 
 
+@json_keys("means range deviation changed n", range="width")
 @dataclass(frozen=True, slots=True)
 class JudgeSpread:
     """How far a metric's mean lies apart between several repeats of one judge."""
@@ -71,27 +77,46 @@ class JudgeSpread:
         return stdev(scored_means) if len(scored_means) == len(self.means) > 1 else None
 
 
+@json_keys(
+    "paid replies replies_reused questions lacking failure_rate reason unnamed question_costs spread hybrid",
+    paid=Key(spread=True),
+    replies_reused="reused",
+    hybrid=Key("hybrid_use", view="hybrid", spread=True),
+)
+@json_keys("verdicts local spared both same", view="hybrid")
 @dataclass(frozen=True, slots=True)
 class JudgeUse:
     """What judging a run took, over all evaluations of it by this judge."""
 
-    question_costs: tuple[AskedOf, ...] = ()  #: calls by question and model.
+    #: calls by question and model.
+    question_costs: tuple[AskedOf, ...] = field(default=(), metadata=key("by_question"))
     questions: int = 0  #: questions about responses that this judge has answered, or failed to.
-    lacking: int = 0  #: of these, those without a verdict that was asked for.
+    #: of these, those without a verdict that was asked for.
+    lacking: int = field(default=0, metadata=key("questions_lacking"))
     #: replies that the verdicts of all repeats rest on, counted for each question about each response.
     replies: int = 0
     verdicts: int | None = None  #: of a hybrid judge: verdicts on claims and passages; None for any other.
-    local: int = 0  #: of these, those that its local half decided.
-    spared: int = 0  #: questions that its local half answered alone, where a model judge asks at least one call.
-    spread: tuple[JudgeSpread, ...] = ()  #: between the judge's repeats, where there were several.
+    local: int = field(default=0, metadata=key("verdicts_local"))  #: of these, those that its local half decided.
+    #: questions that its local half answered alone, where a model judge asks at least one call.
+    spared: int = field(default=0, metadata=key("calls_saved"))
+    #: between the judge's repeats, where there were several.
+    spread: tuple[JudgeSpread, ...] = field(default=(), metadata=key("askings", by="metric"))
     #: claims without support whose passages went out in several calls: some may be supported by several passages
     #: together, in different calls.
     parted: int = 0
-    both: int = 0  #: verdicts that both halves gave, since the local one was not sure.
-    same: int = 0  #: of these, those in which both lean the same way.
+    #: verdicts that both halves gave, since the local one was not sure.
+    both: int = field(default=0, metadata=key("verdicts_of_both"))
+    same: int = field(default=0, metadata=key("verdicts_agreed"))  #: of these, those in which both lean the same way.
     empty: int = 0  #: of the questions, those without any verdict at all.
-    unnamed: int = 0  #: verdicts that named no sentence which shows them, and were asked for again.
-    reason: str = ""  #: the commonest reason why verdicts are missing; "" where none is known.
+    #: verdicts that named no sentence which shows them, and were asked for again.
+    unnamed: int = field(default=0, metadata=key("verdicts_unnamed"))
+    #: the commonest reason why verdicts are missing; "" where none is known.
+    reason: str = field(default="", metadata=key("lacking_reason"))
+
+    @property
+    def hybrid_use(self) -> JudgeUse | None:
+        """What the two halves of a hybrid judge decided; None for any other."""
+        return self if self.verdicts is not None else None
 
     @property
     def paid(self) -> CallTotals:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from ragauge.core.json_keys import Key, json_keys, key
 from ragauge.core.verdict import Verdict
 from ragauge.stats.weighted import Interval
 
@@ -40,6 +41,9 @@ class ListedResponse:
         return self.verdict == "failed"
 
 
+@json_keys("mean interval n")
+@json_keys("value interval", view="quantile", value="mean")
+@json_keys("difference interval ci_method judged n", view="difference", difference="mean")
 @dataclass(frozen=True, slots=True)
 class MeanEstimate:
     """A mean with its interval and how many it is over; mean None = nothing to average.
@@ -48,9 +52,14 @@ class MeanEstimate:
     """
 
     mean: float | None
-    interval: Interval | None
+    interval: Interval | None = field(metadata=key("ci"))
     n: int
-    judged: Interval | None = None
+    judged: Interval | None = field(default=None, metadata=key("judged_ci"))
+
+    @property
+    def ci_method(self) -> str | None:
+        """Such as "t", "wilson" or "order statistics"."""
+        return None if self.interval is None else self.interval.method
 
     @property
     def widest_interval(self) -> Interval | None:
@@ -92,11 +101,16 @@ class RankUse:
     rank: int  #: from 1.
     n: int  #: such responses.
     used: int  #: in how many the passage supports or is cited for a claim.
-    best: int  #: in how many it is the highest-ranked passage used.
+    best: int = field(metadata=key("highest_used"))  #: in how many it is the highest-ranked passage used.
     relevant: int | None  #: in how many it is known to be relevant (rated, else labelled); None = not known in any.
     relevant_used: int | None  #: in how many of those it was used.
 
 
+@json_keys(
+    "answers ignored_top_ranked unused correlation correlation_interval ranks positions",
+    ignored_top_ranked=Key("self", view="ignored"),
+)
+@json_keys("count ignored_share flagged", view="ignored", count="ignored_top", ignored_share=Key(spread=True))
 @dataclass(frozen=True, slots=True)
 class Alignment:
     """How well ranking and generator agree (the misalignment page)."""
@@ -110,7 +124,8 @@ class Alignment:
     #: Spearman's of rank and use over all passages of `answers`, [-1, 1]; None when constant. Below 0, passages further
     #: up are used more.
     correlation: float | None
-    correlation_interval: Interval | None  #: its interval, clustered by response; None when unknown.
+    #: its interval, clustered by response; None when unknown.
+    correlation_interval: Interval | None = field(metadata=key("correlation_ci"))
     #: first, middle, last third of the context -> share of relevant passages there that were used; a context of one
     #: passage has no thirds.
     positions: Mapping[str, MeanEstimate]
@@ -127,6 +142,7 @@ def has_little_relevant(ranks: Sequence[RankUse], answers: int) -> bool:
     return bool(relevant_counts) and MAX_ANSWERS_PER_RELEVANT * sum(relevant_counts) < answers
 
 
+@json_keys("low high unit n means")
 @dataclass(frozen=True, slots=True)
 class LengthBand:
     """Quality of the responses whose context is between low and high long (quarters of the run, low first)."""
@@ -134,7 +150,7 @@ class LengthBand:
     low: int  #: the shortest of them.
     high: int  #: the longest.
     n: int  #: responses.
-    means: Mapping[str, MeanEstimate]  #: metric -> mean.
+    means: Mapping[str, MeanEstimate] = field(metadata=key("metrics"))  #: metric -> mean.
     unit: str  #: of low and high: tokens where `context_tokens` was measured, else characters.
 
 
@@ -144,9 +160,10 @@ class Stage:
 
     name: str  #: candidates, top n of the candidates (n = as many as were handed on), handed on, used.
     #: share of labelled documents still there, mean over responses with labels that recorded the stage.
-    recall: MeanEstimate
+    recall: MeanEstimate = field(metadata=key(spread=True))
 
 
+@json_keys("n p50 p95 p99")
 @dataclass(frozen=True, slots=True)
 class Timing:
     """Latency of one stage in milliseconds over the responses that recorded it."""
@@ -180,9 +197,9 @@ class Overview:
     causes_by_segment: Mapping[str, Mapping[str, Mapping[str, int]]] = field(default_factory=dict)
     distributions: tuple[Distribution, ...] = ()  #: one a metric, in the order asked.
     alignment: Alignment | None = None  #: of ranking and generator.
-    lengths: tuple[LengthBand, ...] = ()  #: quality by context length.
+    lengths: tuple[LengthBand, ...] = field(default=(), metadata=key("context_length"))  #: quality by context length.
     stages: tuple[Stage, ...] = ()  #: of retrieval.
-    timings: tuple[Timing, ...] = ()  #: by stage; "total" first.
+    timings: tuple[Timing, ...] = field(default=(), metadata=key("latency", by="stage"))  #: by stage; "total" first.
     spending: Spending | None = None  #: of the system under test.
 
 
@@ -192,8 +209,8 @@ class Oracle:
 
     own: float  #: the mean on own retrieval.
     oracle: float  #: the mean on the labelled passages.
-    gap: MeanEstimate  #: oracle − own: what is lost to retrieval.
-    rest: MeanEstimate  #: best − oracle: what is lost to generation.
+    gap: MeanEstimate = field(metadata=key("oracle_gap"))  #: oracle − own: what is lost to retrieval.
+    rest: MeanEstimate = field(metadata=key("lost_to_generation"))  #: best − oracle: what is lost to generation.
     failed: int = 0  #: examples left out because a score failed on one side.
     undefined: int = 0  #: examples left out because a score is undefined on one side, such as that of a refusal.
 
@@ -203,12 +220,14 @@ class ClosedBook:
     """Own retrieval beside no passages, over the examples that both scored."""
 
     own: float  #: the mean on own retrieval.
-    alone: MeanEstimate  #: the mean without passages: what the model knew by itself, with its interval.
-    gap: MeanEstimate  #: own − without: what retrieval buys.
+    #: the mean without passages: what the model knew by itself, with its interval.
+    alone: MeanEstimate = field(metadata=key("closed_book"))
+    gap: MeanEstimate = field(metadata=key("closed_book_gap"))  #: own − without: what retrieval buys.
     failed: int = 0  #: examples left out because a score failed on one side.
     undefined: int = 0  #: examples left out because a score is undefined on one side, such as that of a refusal.
 
 
+@json_keys("direction oracle closed_book")
 @dataclass(frozen=True, slots=True)
 class MetricGaps:
     """One metric's gaps; None where there is no such run, or no pair."""
@@ -224,9 +243,9 @@ class Gaps:
     """The gaps of a run."""
 
     run: str  #: name of the run on its own retrieval.
-    oracle: str  #: name of the run on the labelled passages; "" for none.
-    closed_book: str  #: name of the run without passages; "" for none.
-    metrics: tuple[MetricGaps, ...]  #: overall.
+    oracle: str = field(metadata=key(null=True))  #: name of the run on the labelled passages; "" for none.
+    closed_book: str = field(metadata=key(null=True))  #: name of the run without passages; "" for none.
+    metrics: tuple[MetricGaps, ...] = field(metadata=key(by="metric"))  #: overall.
     #: column -> value -> the same, of values with at least 5 pairs.
-    segments: Mapping[str, Mapping[str, tuple[MetricGaps, ...]]]
+    segments: Mapping[str, Mapping[str, tuple[MetricGaps, ...]]] = field(metadata=key(by="metric"))
     notes: tuple[str, ...] = ()  #: why something is not here.

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from ragauge.core.example import Example
 from ragauge.core.facts import Evidence
+from ragauge.core.json_keys import Key, Versioned, json_keys, key
 from ragauge.core.response import Readability, Response, Run
 from ragauge.core.score import Score
 from ragauge.core.verdict import NOTHING_JUDGED, OPEN_VERDICTS, RULE_VERSION, ExampleVerdict, Verdict
@@ -22,9 +23,21 @@ from ragauge.stats.judge_error import JudgeMeanError
 from ragauge.stats.ppi_mean import LabelCorrectedMean
 from ragauge.stats.weighted import Interval
 
-__all__ = ["UNCLEAR", "Cause", "ExampleView", "Finding", "Interval", "JudgeNote", "Reading", "ScorecardData", "Summary"]
+__all__ = [
+    "MIN_SEGMENT_EXAMPLES",
+    "UNCLEAR",
+    "Cause",
+    "ExampleView",
+    "Finding",
+    "Interval",
+    "JudgeNote",
+    "Reading",
+    "ScorecardData",
+    "Summary",
+]
 
 
+MIN_SEGMENT_EXAMPLES = 5  # examples; smaller values of a segment are grouped
 UNCLEAR = "unclear"  # the component of a cause without a name
 
 
@@ -52,17 +65,22 @@ class Cause:
     shown_by: str = ""
 
 
+@json_keys(
+    "example response evidence untold scores cause verdict verdicts decided_by",
+    decided_by=Key("verdicts", at="reason settled_by"),
+)
 @dataclass(frozen=True, slots=True)
 class ExampleView:
     """One example with everything that a reader needs to check a number."""
 
-    example: Example  #: the question and its labels.
-    response: Response  #: what the system returned.
-    evidence: Mapping[str, Evidence]  #: question -> what the judge found.
+    example: Example = field(metadata=key(stored=("query_id", "query")))  #: the question and its labels.
+    response: Response = field(metadata=key(stored=("query_id",)))  #: what the system returned.
+    evidence: Mapping[str, Evidence] = field(metadata=key(stored=()))  #: question -> what the judge found.
     scores: Mapping[str, Score]  #: printed name -> score.
-    cause: Cause | None = None  #: why it failed; None when nothing shows that it did.
+    #: why it failed; None when nothing shows that it did.
+    cause: Cause | None = field(default=None, metadata=key(stored=("name",)))
     #: whether the answer is right, whether it is grounded, and both together, with the reason.
-    verdicts: ExampleVerdict = NOTHING_JUDGED
+    verdicts: ExampleVerdict = field(default=NOTHING_JUDGED, metadata=key(view="verdict_pair"))
     #: the verdicts that people's labels decide before the evidence does: right, grounded.
     labeled: tuple[str, ...] = ()
     readability: Readability | None = None  #: what the judge can read of it; None = no controls were asked.
@@ -112,19 +130,37 @@ class JudgeNote:
     scales: tuple[ScaleSummary, ...] = ()  #: what those pairs and the known-true ones show of what it can read.
 
 
+class SegmentSize(NamedTuple):
+    """The examples of one value of a segment, and whether they are too few to be looked at alone."""
+
+    n: int
+    too_few: bool
+
+
+@json_keys(
+    "schema_version rule_version run judge n pending level summaries segments segment_sizes findings causes "
+    "failed_examples failed_by failed_share unclear_examples passed_examples not_judged_examples unclear not_judged "
+    "uncertain_claims judge_error known_no readability warnings calls cost use took baseline gaps confirmed overview",
+    optional="failed_share",
+    uncertain_claims=Key("judge", at="uncertain"),
+    known_no=Key("judge", at="controls"),
+    readability=Key("judge", at="scales"),
+    overview=Key(at="causes_by_segment alignment stages lengths timings"),
+)
+@json_keys("run overview", view="alignment")
 @dataclass(frozen=True, slots=True)
-class ScorecardData:
+class ScorecardData(Versioned):
     """What an evaluation found."""
 
-    run: Run  #: whose responses.
-    judge: JudgeNote  #: who judged.
+    run: Run = field(metadata=key(at="run_id name"))  #: whose responses.
+    judge: JudgeNote = field(metadata=key(at="judge_id"))  #: who judged.
     n: int  #: examples.
     pending: int  #: not yet evaluated.
-    summaries: tuple[Summary, ...]  #: one a metric, in the order asked.
+    summaries: tuple[Summary, ...] = field(metadata=key("metrics", by="metric"))  #: one a metric, in the order asked.
     #: column -> value -> summaries; values with the worst first.
-    segments: Mapping[str, Mapping[str, tuple[Summary, ...]]]
-    findings: tuple[Finding, ...]  #: the diagnosis, those that explain most first.
-    causes: Mapping[str, int]  #: cause -> failed examples, most frequent first.
+    segments: Mapping[str, Mapping[str, tuple[Summary, ...]]] = field(metadata=key(by="metric"))
+    findings: tuple[Finding, ...] = field(metadata=key("diagnosis"))  #: the diagnosis, those that explain most first.
+    causes: Mapping[str, int] = field(metadata=key("failures"))  #: cause -> failed examples, most frequent first.
     failed_examples: int  #: how many examples failed.
     worst: tuple[ExampleView, ...]  #: the examples to look at first.
     warnings: tuple[str, ...] = ()  #: what the reader must know before believing a number.
@@ -133,10 +169,12 @@ class ScorecardData:
     level: float = 0.95  #: of the intervals.
     #: evaluation facts such as seconds, answers_per_second, asked, reused.
     took: Mapping[str, Any] = field(default_factory=dict)
-    overview: Overview = field(default_factory=Overview)  #: what a report shows beyond means.
-    baseline: RunComparison | None = None  #: the run it is held against; None = starting points serve instead.
+    #: what a report shows beyond means.
+    overview: Overview = field(default_factory=Overview, metadata=key(at="alignment stages lengths"))
+    #: the run it is held against; None = starting points serve instead.
+    baseline: RunComparison | None = field(default=None, metadata=key(view="baseline"))
     #: what judging took, over all evaluations of the run by this judge; None where nobody was asked.
-    use: JudgeUse | None = None
+    use: JudgeUse | None = field(default=None, metadata=key("judging"))
     history: History | None = None  #: the evaluations of the same set up to this run; None where it is the first.
     #: what is lost to retrieval and to generation; None without runs on labelled passages or on none.
     gaps: Gaps | None = None
@@ -159,6 +197,30 @@ class ScorecardData:
     #: the share of failed examples that people's labels correct, beside the judge's own; None below 50 drawn answers
     #: with labels that decide verdicts.
     failed_share: LabelCorrectedMean | None = None
+
+    @property
+    def segment_sizes(self) -> dict[str, dict[str, SegmentSize]]:
+        """Column, value: its examples."""
+        return {
+            column: {value: SegmentSize(n, n < MIN_SEGMENT_EXAMPLES) for value, n in values.items()}
+            for column, values in self.named.items()
+        }
+
+    @property
+    def judge_error(self) -> dict[str, JudgeMeanError]:
+        """How far the judge's means lie from people's, by metric; of those that were computed."""
+        errors = self.judge.errors
+        return {summary.metric: errors[summary.metric] for summary in self.summaries if summary.metric in errors}
+
+    @property
+    def calls(self) -> int:
+        """Calls that judging the run took, over all its evaluations."""
+        return self.use.paid.calls if self.use is not None else 0
+
+    @property
+    def cost(self) -> float | None:
+        """US dollars that they cost; null where a price is not known."""
+        return self.use.paid.known_cost if self.use is not None else 0.0
 
     @property
     def unclear_examples(self) -> int:

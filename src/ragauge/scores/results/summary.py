@@ -5,11 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
+from ragauge.core.json_keys import Key, json_keys, key
 from ragauge.metrics.reasons import SYSTEM_FAILED
 from ragauge.stats.ppi_mean import LabelCorrectedMean
 from ragauge.stats.weighted import Interval
 
 
+@json_keys(
+    "mean interval scored undefined not_applicable failed not_read ci_method judged rectified judge_mean "
+    "judge_interval micro bounds quantiles reasons",
+    optional="ci_method judged rectified judge_mean judge_interval micro bounds quantiles reasons",
+    ci_method=Key("interval", at="method"),
+)
+@json_keys("mean interval scored undefined not_applicable failed not_read", view="log")
 @dataclass(frozen=True, slots=True)
 class Summary:
     """One metric over a run or a segment of it. scored + undefined + not_applicable + failed + not_read = n."""
@@ -26,7 +34,7 @@ class Summary:
     #: macro, over the scored examples, weighted; None when none is scored. With enough human labels it is the
     #: label-corrected mean.
     mean: float | None
-    interval: Interval | None  #: of the mean; None for fewer than two scored examples.
+    interval: Interval | None = field(metadata=key("ci"))  #: of the mean; None for fewer than two scored examples.
     micro: float | None = None  #: sum of numerators over sum of denominators; None where it does not apply.
     #: least mean that the failed scores allow: each at its low (no bound: the metric's range), or left out where that
     #: is lower still; None when there are no values.
@@ -36,11 +44,12 @@ class Summary:
     #: why examples have no value -> how many, most frequent first.
     reasons: Mapping[str, int] = field(default_factory=dict)
     #: the interval including judge error; None where nobody judged, or how far the judge errs is not known.
-    judged: Interval | None = None
+    judged: Interval | None = field(default=None, metadata=key("judged_ci"))
     #: the label-corrected mean, how it was made; None below 50 labelled examples.
     rectified: LabelCorrectedMean | None = None
     judge_mean: float | None = None  #: the judge's own mean where labels correct it; else None.
-    judge_interval: Interval | None = None  #: the sampling interval of the judge's own mean; else None.
+    #: the sampling interval of the judge's own mean; else None.
+    judge_interval: Interval | None = field(default=None, metadata=key("judge_ci"))
     failure: str = ""  #: the most frequent reason why scores failed; "" where none did.
     not_read: int = 0  #: the judge cannot read texts of their language and layout.
 
@@ -65,6 +74,11 @@ class Summary:
             judge_mean=self.mean,
             judge_interval=self.interval,
         )
+
+    @property
+    def bounds(self) -> tuple[float | None, float | None] | None:
+        """Where the mean may lie, were the failed scores known."""
+        return (self.low, self.high) if self.failed else None
 
     @property
     def judge_summary(self) -> Summary:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from ragauge.core.document import Document, chunk_document
 from ragauge.core.example import Example
+from ragauge.core.json_keys import json_keys
 from ragauge.testsets.generate.draft import CHUNK_TOKENS, CONTRACTS, LONG_DOCUMENT_TOKENS, QuestionType
 from ragauge.testsets.set_file import SetFile
 from ragauge.text import specifics
@@ -16,6 +17,7 @@ from ragauge.text.tokens import count_tokens
 YEAR = re.compile(r"\b(?:1\d|20)\d\d\b")
 
 
+@json_keys("query_id type reason", reason="problem")
 @dataclass(frozen=True)
 class BrokenContract:
     """An example that is not what its type says: which, of what type, and what is wrong."""

@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
+from ragauge.core.json_keys import json_keys
 from ragauge.engine.retrievers import STOP_WORDS
 from ragauge.testsets.unspaced_words import SHINGLE_WORDS, hash_run, hash_shingles, locate_words
 from ragauge.text.language import guess_language, list_frequent_words
@@ -95,6 +96,7 @@ def read_evidence(text: str, doc_id: str, start: int, end: int) -> EvidenceSpan:
     return replace(span, around=tuple("" if n in inside else run for n, run in enumerate(around)))
 
 
+@json_keys("doc_id start end alike")
 @dataclass(frozen=True)
 class EvidenceLocation:
     """Where evidence was found."""

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Literal
 
 from ragauge.core.curation import Anchor
 from ragauge.core.example import Relevant, Span
+from ragauge.core.json_keys import json_keys, key
 from ragauge.scores.estimation import compute_rate_interval
 from ragauge.stats.weighted import Interval
 from ragauge.testsets.check.evidence_location import (
@@ -30,11 +31,12 @@ MAX_QUOTE_CHARS = 60  # characters of lost evidence in a message
 MIN_ALIVE_SHARE = 0.9  # below, a set is to be refreshed
 
 
+@json_keys("state was start end now then_text now_text whole", whole="whole_stretch")
 @dataclass(frozen=True)
 class EvidenceState:
     """One stretch of evidence, or one gold document, then and now."""
 
-    was: EvidenceSpan  #: where it stood.
+    was: EvidenceSpan = field(metadata=key("doc_id", at="doc_id"))  #: where it stood.
     state: Freshness  #: intact, moved, changed or gone.
     now: EvidenceLocation | None = None  #: where it stands; None = nowhere.
     then_text: str = ""  #: its text when it was anchored; "" = not known.
@@ -64,7 +66,7 @@ class EvidenceState:
 class ExampleState:
     """An example's evidence."""
 
-    line: SetLine  #: of the set's file.
+    line: SetLine = field(metadata=key("query_id", at="query_id"))  #: of the set's file.
     state: Freshness  #: the worst of its evidence; unwinnable where no gold document is in the corpus.
     evidence: tuple[EvidenceState, ...] = ()  #: each stretch, then each gold document without one.
 
@@ -98,9 +100,7 @@ class SetFreshness:
     @property
     def gold_intact(self) -> tuple[float | None, Interval | None]:
         """Examples with all evidence intact / examples with labels, and Wilson's 95 % interval; None without one."""
-        return _compute_rate(
-            self.counts.get("intact", 0), sum(example.state != "no labels" for example in self.examples)
-        )
+        return _compute_rate(self.counts.get("intact", 0), len(self.examples) - self.counts.get("no labels", 0))
 
     @property
     def passed(self) -> bool:

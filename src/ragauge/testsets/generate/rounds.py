@@ -11,6 +11,7 @@ from math import ceil
 
 from ragauge.core.curation import Anchor
 from ragauge.core.example import Example, Span
+from ragauge.core.json_keys import json_keys
 from ragauge.store.store_access import Store
 from ragauge.testsets.add.compute import allocate_by_remainder
 from ragauge.testsets.corpus_view import MAX_DOCUMENT_CHARS, CorpusView, classify_difficulty
@@ -79,6 +80,7 @@ class Writers:
         return self.judge if isinstance(self.judge, ModelJudge) else self.writer
 
 
+@json_keys("wanted kept ended rejected unwritten", wanted="n_wanted", kept="n_kept")
 @dataclass
 class Stratum:
     """The questions of one type on their way."""
@@ -100,6 +102,11 @@ class Stratum:
     calls: int = 0  #: that were made.
     rejected: Counter[str] = field(default_factory=Counter)  #: filter -> how many.
     unwritten: Counter[str] = field(default_factory=Counter)  #: why no question came -> how many were asked for.
+
+    @property
+    def n_kept(self) -> int:
+        """Drafts that passed everything."""
+        return len(self.kept)
 
     @property
     def name(self) -> str:

@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING
 from ragauge.comparison.changes import compute_change
 from ragauge.comparison.correction import correct_family
 from ragauge.comparison.pairs import Join, pair_scores
+from ragauge.core.json_keys import Key, json_keys
 from ragauge.core.variation import parse_original_id
 from ragauge.metrics.base import Metric
 from ragauge.scores.arrays import SCORED, Columns
 from ragauge.scores.estimation import ScoreSample, estimate_examples_to_detect, find_detectable_difference
 from ragauge.scores.results.comparison import MetricChange
+from ragauge.scores.results.overview import MeanEstimate
 from ragauge.scores.target_difference import TargetDifference
 from ragauge.stats.auroc import CROSS_FIT_FACTOR, compute_auroc
 from ragauge.stats.distributions import normal_quantile, t_quantile
@@ -33,6 +35,7 @@ if TYPE_CHECKING:
 MIN_SEGMENT_EXAMPLES = 5  # examples of a segment; smaller ones are left out
 
 
+@json_keys("metric segment value n mean detectable wanted needed more", more="n_missing")
 @dataclass(frozen=True, slots=True)
 class DetectableChange:
     """What a set can show of a metric, in all or in one segment."""
@@ -193,6 +196,18 @@ def classify_questions(
 NO_ORIGINAL = "\0"  # no query_id has this character
 
 
+@json_keys(
+    "kind metric n original variant difference interval p_value corrected verdict",
+    metric=Key("change", at="metric"),
+    n=Key("difference", at="n"),
+    original=Key("change", at="base"),
+    variant=Key("change", at="new"),
+    difference=Key(at="mean"),
+    interval=Key("difference", at="interval"),
+    p_value=Key("change", at="p_value"),
+    corrected=Key("change", at="corrected"),
+    verdict=Key("change", at="verdict"),
+)
 @dataclass(frozen=True, slots=True)
 class VariationChange:
     """A metric of the variants of one kind and of their originals."""
@@ -200,6 +215,11 @@ class VariationChange:
     kind: str  #: of variation.
     #: variants (new) held against originals (base), paired; its verdict is corrected over all of them.
     change: MetricChange
+
+    @property
+    def difference(self) -> MeanEstimate:
+        """Of the variants from their originals."""
+        return self.change.difference
 
 
 def compare_variations(
@@ -228,6 +248,7 @@ def compare_variations(
     return tuple(VariationChange(kind, change) for (kind, _), change in zip(changes, corrected, strict=True))
 
 
+@json_keys("run judge_id baseline detect same_set changes robustness unpaired", unpaired="unpaired_counts")
 @dataclass(frozen=True, slots=True)
 class SetReach:
     """What a run tells of its set."""

@@ -9,6 +9,7 @@ from random import Random
 from typing import ClassVar
 
 from ragauge.core.curation import Curation, Origin
+from ragauge.core.json_keys import json_keys
 from ragauge.core.variation import SEGMENT, build_variant_id
 from ragauge.testsets.generate.draft import QuestionType
 from ragauge.testsets.set_file import SetFile, SetLine, build_line
@@ -36,6 +37,7 @@ METHOD = "vary:"  # and the kind: the method in the origin of a variant
 UNANSWERABLE: QuestionType = "unanswerable"  # the type of a variant without its original's labels
 
 
+@json_keys("made there without missing")
 @dataclass(frozen=True)
 class VariationCount:
     """What became of a kind."""
