@@ -14,6 +14,7 @@ from starlette.background import BackgroundTask
 from starlette.convertors import StringConvertor, register_url_convertor
 
 from ragauge.core.errors import RagaugeError
+from ragauge.core.json_keys import encode, format_json
 from ragauge.core.origin import build_install_command
 from ragauge.dashboard import actions
 from ragauge.dashboard.security import Guard
@@ -21,7 +22,6 @@ from ragauge.dashboard.site import HTML, JSON, Address, AddressMoved, NoSuchPage
 from ragauge.evaluation.export.tables import CONTENT_TYPES, iter_table
 from ragauge.labels.label import page as label
 from ragauge.monitoring import page as monitor
-from ragauge.rendering.json_forms import encode, format_json
 from ragauge.verbs.registry import list_page_modules
 from ragauge.version import __version__
 

@@ -14,6 +14,7 @@ from urllib.parse import quote
 
 from ragauge.comparison.history.verb import MAX_NOTE_CHARS
 from ragauge.core.errors import RagaugeError, StoreError, UnknownName, UsageError, find_nearest
+from ragauge.core.json_keys import format_json
 from ragauge.core.messages import format_command, format_duration
 from ragauge.dashboard.security import Access
 from ragauge.evaluation.overview.verb import open_baseline_run
@@ -22,7 +23,6 @@ from ragauge.evaluation.runs.verb import OpenRun, open_run
 from ragauge.evaluation.scorecard import html as report
 from ragauge.evaluation.scorecard.page_cache import ChartCache, PageCache
 from ragauge.rendering.charts.svg import render_with_cache
-from ragauge.rendering.json_forms import format_json
 from ragauge.rendering.lists import ServedLinks, format_query
 from ragauge.rendering.sections import ReportSection
 from ragauge.rendering.writers.html import render_sections

@@ -8,6 +8,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from ragauge.core.errors import UnknownName
+from ragauge.core.json_keys import encode
 from ragauge.core.messages import format_count
 from ragauge.dashboard.site import Address, ListPage, NoSuchPage, Site, Table, parse_number, parse_options
 from ragauge.evaluation.scorecard.html import build_sections_context
@@ -19,7 +20,6 @@ from ragauge.monitoring.drift.verb import monitor_drift, monitor_mark
 from ragauge.monitoring.replay.verb import NoTrafficError, read_section
 from ragauge.monitoring.traffic import tables as told
 from ragauge.monitoring.traffic.verb import build_traffic_status, find_trace, load_trace_page
-from ragauge.rendering.json_forms import encode
 from ragauge.rendering.lists import ServedLinks, decode_name, format_query
 from ragauge.rendering.sections import ReportSection
 from ragauge.rendering.words import opened

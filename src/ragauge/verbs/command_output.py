@@ -151,7 +151,7 @@ def show_command(line: str) -> None:
 
 def show_json(value: Any) -> None:
     """Prints a result, or JSON types, as valid JSON to stdout: no NaN, no infinity."""
-    from ragauge.rendering.json_forms import format_json
+    from ragauge.core.json_keys import format_json
 
     sys.stdout.write(format_json(value))
 

@@ -54,14 +54,14 @@ class ShownResult(ABC):
 
     def to_dict(self) -> dict[str, Any]:
         """The machine-readable form, as `--json` prints it."""
-        from ragauge.rendering.json_forms import encode
+        from ragauge.core.json_keys import encode
 
         values: dict[str, Any] = encode(self._value)
         return values
 
     def to_json(self) -> str:
         """The same as text: valid JSON, no NaN."""
-        from ragauge.rendering.json_forms import format_json
+        from ragauge.core.json_keys import format_json
 
         return format_json(self._value)
 

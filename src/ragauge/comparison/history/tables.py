@@ -9,10 +9,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
+from ragauge.core.json_keys import encode
 from ragauge.core.messages import format_count, format_value
 from ragauge.evaluation.scorecard.figures import Cell, Figure
 from ragauge.rendering.charts.trend import TrendPoint, draw_trend
-from ragauge.rendering.json_forms import encode
 from ragauge.rendering.judge_usage import format_money
 from ragauge.rendering.plain_csv import escape_cell
 from ragauge.rendering.sections import (

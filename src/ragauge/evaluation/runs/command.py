@@ -42,10 +42,10 @@ def show(command_options: ShowOptions, as_json: options.Json = False) -> None:
 def _build_view(stored_run: OpenRun, command_options: ShowOptions) -> tuple[Callable[[], Any], Callable[[], Any]]:
     """What makes the JSON of a view, and what makes its text."""
     from ragauge.comparison.gaps import losses as lost
+    from ragauge.core.json_keys import encode
     from ragauge.diagnosis.examples import one_example
     from ragauge.evaluation.runs import run_cost
     from ragauge.evaluation.scorecard import alignment
-    from ragauge.rendering.json_forms import encode
     from ragauge.rendering.writers.terminal import render_terminal
 
     match command_options.view:

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 from ragauge.comparison.baselines.verb import baselines
 from ragauge.core.errors import RagaugeError
+from ragauge.core.json_keys import encode
 from ragauge.dashboard.site import Address, Site, parse_options
 from ragauge.evaluation.overview.verb import StoreOverview, add_verdicts, build_overview
 from ragauge.evaluation.runs.run_rows import RunRow
 from ragauge.evaluation.runs.verb import runs
-from ragauge.rendering.json_forms import encode
 from ragauge.rendering.lists import ServedLinks, format_query
 from ragauge.rendering.verdict_texts import describe_older_counts
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from ragauge.core.json_keys import encode
 from ragauge.dashboard.site import Address, ListPage, Site, Table, parse_options, require_known
 from ragauge.evaluation.scorecard.html import build_sections_context
 from ragauge.labels.judges.tables import build_list_sections, build_trust_sections, format_name
 from ragauge.labels.judges.verb import build_judge_trust, list_judges
-from ragauge.rendering.json_forms import encode
 from ragauge.rendering.lists import ServedLinks, decode_name
 
 if TYPE_CHECKING:
