@@ -144,23 +144,19 @@ def system_at(server: FaultyServer) -> dict[str, Any]:
     }
 
 
-def test_who_shares_with_whom(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """An HTTP system and the reference system's model are known by their endpoint; a function's is not known."""
+def test_who_shares_with_whom(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An HTTP system is known by its endpoint, which a judge may share; a function's is not known."""
     monkeypatch.setenv("OPENAI_API_KEY", "none")
-    (tmp_path / "page.md").write_text("The bridge is long.")
     with FaultyServer() as server:
-        settings = {"generator": "model", "model": f"openai-chat:any@{server.url}"}
-        reference = build_system(f"reference:{tmp_path}", settings)
         http = build_system(f"{server.url}/chat/completions", system_at(server))
         calling = build_call_options(ModelJudge.of(f"openai-chat:any@{server.url}"))
         assert calling is not None
 
-        async def places() -> tuple[Endpoint, Endpoint, Endpoint]:
+        async def places() -> tuple[Endpoint, Endpoint]:
             (name,) = ModelJudge.of(f"openai-chat:any@{server.url}").models()
-            return calling.get_limiter(name).place, ENDPOINTS.at(http.address), ENDPOINTS.at(reference.address)
+            return calling.get_limiter(name).place, ENDPOINTS.at(http.address)
 
         assert len({id(one) for one in asyncio.run(places())}) == 1
-        asyncio.run(reference.close())
     assert build_system(lambda query: query).address == ""
 
 
