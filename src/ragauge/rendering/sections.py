@@ -186,7 +186,8 @@ class Col:
             return "–"
         if self.link is not None:
             return Phrase(to_line(value, self.cut), to=self.link(row))
-        return to_line(value, self.cut) if self.cut else CELL_FORMS.get(self.form, self.form.format)(value)
+        form = "text" if isinstance(value, str) else self.form
+        return to_line(value, self.cut) if self.cut else CELL_FORMS.get(form, form.format)(value)
 
 
 def build_table(rows: Iterable[Any], *columns: Col | None, tight: bool = False) -> ReportTable | None:
@@ -197,8 +198,8 @@ def build_table(rows: Iterable[Any], *columns: Col | None, tight: bool = False) 
         columns: what is shown of each; None stands for no column.
         tight: see `ReportTable`.
 
-    >>> build_table([("a", 1_200), ("b", None)], Col("name", "0"), Col("n", "1", "count")).rows
-    (('a', '1,200'), ('b', '–'))
+    >>> build_table([("a", 1_200), ("b", None), ("c", "")], Col("name", "0"), Col("n", "1", "count")).rows
+    (('a', '1,200'), ('b', '–'), ('c', ''))
     """
     shown = [column for column in columns if column is not None]
     cells = tuple(tuple(column.write_cell(row) for column in shown) for row in rows)
