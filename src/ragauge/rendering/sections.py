@@ -126,7 +126,7 @@ class ReportSection:
 
 
 CELL_FORMS: Mapping[str, Callable[[Any], TableCell]] = {  # how a column writes its values
-    "text": lambda value: to_line(value) if isinstance(value, str) else value,
+    "text": lambda value: value,  # phrases and bars; text itself is written on one line
     "interval": between,
     "count": "{:,}".format,
     "number": format_value,
@@ -186,8 +186,9 @@ class Col:
             return "–"
         if self.link is not None:
             return Phrase(to_line(value, self.cut), to=self.link(row))
-        form = "text" if isinstance(value, str) else self.form
-        return to_line(value, self.cut) if self.cut else CELL_FORMS.get(form, form.format)(value)
+        if self.cut or isinstance(value, str):
+            return to_line(value, self.cut)
+        return CELL_FORMS.get(self.form, self.form.format)(value)
 
 
 def build_table(rows: Iterable[Any], *columns: Col | None, tight: bool = False) -> ReportTable | None:
