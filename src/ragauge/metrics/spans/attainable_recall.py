@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from ragauge.core.ranking import GoldOverlap
 from ragauge.metrics.base import NotApplicable, Ratio
-from ragauge.metrics.span_metric import SpanMetric
 from ragauge.metrics.spans.span_coverage import compute_attainable, count_units
+from ragauge.metrics.spans.span_metric import SpanMetric
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from ragauge.core.ranking import GoldOverlap
 from ragauge.metrics.base import NotApplicable, Ratio
-from ragauge.metrics.span_metric import SpanMetric
 from ragauge.metrics.spans.span_coverage import count_covered, count_units, take_first
+from ragauge.metrics.spans.span_metric import SpanMetric
 
 
 @dataclass(frozen=True, slots=True)
