@@ -31,15 +31,15 @@ MUTANTS = [
     Mutant(RETRIEVAL + "recall.py", "rank <= cutoff", "rank < cutoff", GOLDEN),
     Mutant(RETRIEVAL + "recall.py", "for rank in ranks), len(ranks))", "for rank in ranks), cutoff or 1)", GOLDEN),
     Mutant(RETRIEVAL + "precision.py", "for rank in ranks), cutoff)", "for rank in ranks), len(ranks))", GOLDEN),
-    Mutant(RETRIEVAL + "ndcg.py", "log2(rank + 1) for gain, rank in", "log2(rank + 2) for gain, rank in", GOLDEN),
-    Mutant(RETRIEVAL + "ndcg.py", "reverse=True)[:k]", "reverse=True)", GOLDEN),
+    Mutant(RETRIEVAL + "gains.py", "log2(rank + 1) for gain, rank in", "log2(rank + 2) for gain, rank in", GOLDEN),
+    Mutant(RETRIEVAL + "gains.py", "reverse=True)[:k]", "reverse=True)", GOLDEN),
     Mutant(RETRIEVAL + "mrr.py", "first = min(", "first = max(", GOLDEN),
     Mutant(RETRIEVAL + "map.py", "/ len(ranks)", "/ max(1, len(relevant))", GOLDEN),
     Mutant(RETRIEVAL + "hit.py", "float(any(", "float(all(", GOLDEN),
     Mutant(ANSWER + "faithfulness.py", 'claim.strength != "implied"', 'claim.strength == "implied"', CLAIMS),
     Mutant(ANSWER + "hallucination.py", "(1 - claim.chance) * (1 - r)", "(1 - claim.chance) * r", CLAIMS),
     Mutant(ANSWER + "over_refusal.py", "float(refuse) if", "float(not refuse) if", CLAIMS),
-    Mutant(ANSWER + "citation_precision.py", "& {*claim.supporting}", "| {*claim.supporting}", CLAIMS),
+    Mutant(ANSWER + "citation_precision.py", "sum(not find_named", "sum(True or find_named", CLAIMS),
     # causes
     Mutant(CAUSE + "retrieval.py", "if rank > context.n > 0]", "if rank >= context.n > 0]", CAUSES),
     Mutant(
